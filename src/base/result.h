@@ -26,7 +26,9 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
 inline std::unexpected<Error> fail(std::string code, std::string message) {
   return std::unexpected<Error>(Error{std::move(code), std::move(message)});
 }
-inline std::unexpected<Error> fail(Error error) { return std::unexpected<Error>(std::move(error)); }
+inline std::unexpected<Error> fail(Error error) {
+  return std::unexpected<Error>(std::move(error));
+}
 
 }  // namespace base
 

@@ -1,0 +1,120 @@
+// The agent of one container instance: registers the machine, runs the tasks that the control plane
+// sends, reports what becomes of them and ships their output.
+//
+// What it decides is in agent/core; this folder does it: Docker, GPUs, the control plane's API, its
+// websockets, the journal. Threads talk through queues; the driver's thread owns the Core.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/core/config.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "docker/runtime.h"
+#include "gpu/devices.h"
+#include "net/tls.h"
+
+namespace agent {
+
+struct AgentOptions {
+  // "http://127.0.0.1:7117". Several are the replicas of one control plane: the next one is tried
+  // when one does not answer.
+  std::vector<std::string> server_urls = {};
+  std::string access_key_id = {};
+  std::string secret_access_key = {};
+  std::string session_token = {};  // Empty for a long-lived key.
+  net::TlsClientOptions tls = {};
+  std::string region = "us-east-1";
+  std::string cluster = "default";
+
+  // The agent's own directory, made with mode 0700 if absent: agent.db (journal, identity, log
+  // positions). One agent per directory.
+  std::filesystem::path data_dir = {};
+  // Tells this agent's containers from those of other agents on the same Docker. Empty: the
+  // instance id, which is kept in data_dir.
+  std::string agent_name = {};
+
+  // Attribute ecs.instance-type. Empty: the emulated type, or one made from the GPUs' model.
+  std::string instance_type = {};
+  std::string emulated_instance_type = {};             // "p3.8xlarge"; empty: the machine itself.
+  std::string availability_zone = {};                  // Empty: the region and "a".
+  std::map<std::string, std::string> attributes = {};  // Custom ones, registered with the rest.
+  // 0: those of the emulated type, or the machine's own.
+  int64_t cpu_units = 0;
+  int64_t memory_mib = 0;
+  // The machine's own TCP ports, that no task gets.
+  std::vector<uint16_t> reserved_ports = {22, 2375, 2376, 51678, 51679};
+
+  std::string version = "0.1.0";
+  std::string hash = "unknown";  // Of the commit that the agent was built from.
+
+  core::PullBehavior pull_behavior = core::PullBehavior::PreferCached;
+  base::Milliseconds cleanup_wait = std::chrono::hours(3);  // From STOPPED to `docker rm`.
+  base::Milliseconds stop_timeout = std::chrono::seconds(30);
+
+  // The agent cannot go on (its journal cannot be written). Called once, on the agent's own thread,
+  // which has ended its work: the process is to end with exit code 1. It must not call the Agent.
+  // Null: the error is logged and the process ends at once.
+  std::function<void(const base::Error&)> on_fatal = {};
+};
+
+// One Docker, shared by all agents of the process; all three outlive them.
+struct DockerAccess {
+  docker::ContainerRuntime& runtime;
+  docker::ContainerStreams& streams;
+  docker::ContainerResources& resources;
+};
+
+struct AgentStatus {
+  std::string container_instance_arn = {};  // Empty until the first registration.
+  bool registered = false;                  // By this process.
+  bool connected = false;                   // The control stream is open.
+  bool docker_ready = false;                // Docker answers and its containers are known.
+  // Why it is not connected, or Docker not ready; empty when all is well.
+  std::string reason = {};
+  size_t tasks = 0;  // That have not stopped.
+  bool idle = true;  // No task has a container that runs or may start.
+};
+
+class Impl;
+
+// Every member may be called from any thread.
+class Agent {
+ public:
+  // Opens the journal and takes up work in the background: neither the control plane nor Docker has
+  // to answer yet. `devices` is the machine's, or emulated; it is used by one thread of the agent.
+  // Errors: "InvalidParameterException" for an option, naming it; those of sqlite/database.h for
+  // data_dir; "Busy" when another agent has it; "JournalCorrupt", "JournalOfAnotherCluster".
+  static base::Result<std::unique_ptr<Agent>> start(AgentOptions options,
+                                                    std::unique_ptr<gpu::Devices> devices,
+                                                    DockerAccess docker, base::Clock& clock);
+  ~Agent();  // Does stop().
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Ends the agent's work; containers keep running, and the next start() in the same data_dir takes
+  // them over. Waits for calls of Docker that are under way. The second call does nothing.
+  void stop();
+
+  // Stops every task and waits until all have stopped and the control plane was told, at most
+  // `timeout`. True: no container of a task runs any more.
+  bool stop_all_tasks(const std::string& reason, base::Milliseconds timeout);
+
+  AgentStatus status();
+  // As in `docker ps --filter label=berth.agent=<name>`.
+  const std::string& name() const;
+  const std::string& instance_id() const;  // "i-0123456789abcdef0"
+
+ private:
+  explicit Agent(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace agent

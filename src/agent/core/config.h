@@ -1,0 +1,40 @@
+// What an agent is told when it starts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "acs/agent_session.h"
+#include "base/time.h"
+
+namespace agent::core {
+
+// Source of the four behaviours: ECS Developer Guide, ECS_IMAGE_PULL_BEHAVIOR.
+enum class PullBehavior : uint8_t { Default, Always, Once, PreferCached };
+
+struct Config {
+  std::string cluster = "default";
+  // Tells this agent's containers from those of other agents on the same Docker; must stay the same
+  // across restarts.
+  std::string agent_name;
+  std::string region = "us-east-1";
+  uint64_t random_seed = 0;
+  PullBehavior pull_behavior = PullBehavior::PreferCached;
+  uint32_t pull_attempts = 5;
+  base::Milliseconds stop_timeout = std::chrono::seconds(30);
+  base::Milliseconds cleanup_wait = std::chrono::hours(3);      // From STOPPED to `docker rm`.
+  base::Milliseconds remember_stopped = std::chrono::hours(1);  // After the cleanup.
+  base::Milliseconds gpu_probe_interval = std::chrono::milliseconds(250);
+  base::Milliseconds gpu_release_timeout = std::chrono::seconds(60);
+  // STOPPED waits so long for the rest of the output to be delivered.
+  base::Milliseconds log_grace = std::chrono::seconds(2);
+  // Docker gone for so long: the agent leaves the control plane, telling why, until it is back.
+  base::Milliseconds runtime_grace = std::chrono::seconds(10);
+  base::Milliseconds snapshot_interval = std::chrono::minutes(5);
+  std::string metadata_uri;         // "http://169.254.170.2"; empty: no metadata variables.
+  bool serves_credentials = false;  // At metadata_uri.
+  std::string mps_pipe_directory = "/run/mps-ecs";
+  acs::AgentSettings session;
+};
+
+}  // namespace agent::core

@@ -1,0 +1,422 @@
+#include "agent/core/container_body.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "base/format.h"
+
+namespace agent::core {
+namespace {
+
+constexpr std::string_view error_code = "DockerClientConfigError";
+constexpr std::string_view visible_devices = "NVIDIA_VISIBLE_DEVICES";
+// A directory whose entries ask the NVIDIA runtime for GPUs, whatever the variable says.
+constexpr std::string_view volume_devices = "/var/run/nvidia-container-devices";
+constexpr int64_t mib = int64_t{1} << 20;
+constexpr int64_t least_memory = 6 * mib;  // Docker refuses less.
+constexpr int32_t least_cpu_shares = 2;    // The kernel's own minimum.
+
+using StringMap = std::map<std::string, std::string>;
+
+// As Go decodes JSON over a struct that has values already.
+void merge_over(json::Value& base, const json::Value& over) {
+  if (over.is_null()) return;
+  if (!base.is_object() || !over.is_object()) {
+    base = over;
+    return;
+  }
+  for (const json::Field& field : over.fields()) {
+    json::Value merged = base[field.name];
+    merge_over(merged, field.value);
+    base.set(field.name, std::move(merged));
+  }
+}
+
+std::string network_mode(const acs::Task& task) {
+  return task.network_mode.empty() ? "bridge" : task.network_mode;
+}
+
+struct PortRange {
+  int32_t first = 0;
+  int32_t last = 0;
+};
+
+std::optional<PortRange> port_range(const acs::PortMapping& mapping) {
+  if (mapping.container_port_range.empty()) {
+    return PortRange{mapping.container_port, mapping.container_port};
+  }
+  const std::string& text = mapping.container_port_range;
+  PortRange range;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, range.first);
+  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
+  const auto last = std::from_chars(first.ptr + 1, end, range.last);
+  if (last.ec != std::errc{} || last.ptr != end) return std::nullopt;
+  if (range.first < 1 || range.last > 65535 || range.first > range.last) return std::nullopt;
+  return range;
+}
+
+std::string protocol_of(const acs::PortMapping& mapping) {
+  return mapping.protocol == "udp" ? "udp" : "tcp";
+}
+
+base::Result<void> add_ports(const acs::Task& task, const acs::Container& container,
+                             json::Value& body, json::Value& host) {
+  if (container.port_mappings.empty() || network_mode(task) != "bridge") return {};
+  json::Value exposed = json::Value::object();
+  json::Value bindings = json::Value::object();
+  for (const acs::PortMapping& mapping : container.port_mappings) {
+    const std::optional<PortRange> range = port_range(mapping);
+    if (!range) {
+      return base::fail(std::string(error_code),
+                        base::format("The containerPortRange '{}' of container '{}' is no range of "
+                                     "ports such as '8080-8090'.",
+                                     mapping.container_port_range, container.name));
+    }
+    for (int32_t port = range->first; port <= range->last; ++port) {
+      const std::string key = base::format("{}/{}", port, protocol_of(mapping));
+      const bool fixed = mapping.host_port != 0 && mapping.container_port_range.empty();
+      json::Value binding = json::Value::object(
+          {{"HostIp", ""}, {"HostPort", fixed ? base::format("{}", mapping.host_port) : ""}});
+      exposed.set(key, json::Value::object());
+      json::Value list = bindings[key].is_array() ? bindings[key] : json::Value::array();
+      list.push(std::move(binding));
+      bindings.set(key, std::move(list));
+    }
+  }
+  body.set("ExposedPorts", std::move(exposed));
+  host.set("PortBindings", std::move(bindings));
+  return {};
+}
+
+std::string volume_name(const acs::Task& task, const acs::Volume& volume) {
+  return base::format("ecs-{}-{}-{}-{}", task.family, task.version, volume.name,
+                      task_id(task.arn).substr(0, 20));
+}
+
+bool is_made_by_agent(const acs::Volume& volume) {
+  if (volume.docker_volume_configuration) return true;
+  return !volume.host || volume.host->source_path.empty();
+}
+
+std::string volume_source(const acs::Task& task, const acs::Volume& volume) {
+  if (!is_made_by_agent(volume)) return volume.host->source_path;
+  const auto& docker = volume.docker_volume_configuration;
+  return docker && docker->scope == "shared" ? volume.name : volume_name(task, volume);
+}
+
+base::Result<std::vector<std::string>> binds(const acs::Task& task,
+                                             const acs::Container& container) {
+  std::vector<std::string> all;
+  for (const acs::MountPoint& mount : container.mount_points) {
+    const auto volume = std::ranges::find(task.volumes, mount.source_volume, &acs::Volume::name);
+    if (volume == task.volumes.end()) {
+      return base::fail(std::string(error_code),
+                        base::format("Container '{}' mounts the volume '{}', which the task does "
+                                     "not have.",
+                                     container.name, mount.source_volume));
+    }
+    all.push_back(base::format("{}:{}{}", volume_source(task, *volume), mount.container_path,
+                               mount.read_only ? ":ro" : ""));
+  }
+  return all;
+}
+
+size_t index_of(const acs::Task& task, std::string_view name) {
+  const auto found = std::ranges::find(task.containers, name, &acs::Container::name);
+  return static_cast<size_t>(found - task.containers.begin());
+}
+
+std::string reference(const Task& task, std::string_view container) {
+  const size_t index = index_of(task.payload, container);
+  return index < task.record.containers.size() ? task.record.containers[index].docker_name
+                                               : std::string(container);
+}
+
+void add_relations(const Task& task, const acs::Container& container, json::Value& host) {
+  std::vector<std::string> links;
+  for (const std::string& link : container.links) {
+    const size_t colon = link.find(':');
+    const std::string name = link.substr(0, colon);
+    const std::string alias = colon == std::string::npos ? name : link.substr(colon + 1);
+    links.push_back(base::format("{}:{}", reference(task, name), alias));
+  }
+  if (!links.empty()) host.set("Links", json::Value::array(links));
+  std::vector<std::string> from;
+  for (const acs::VolumeFrom& volume : container.volumes_from) {
+    from.push_back(reference(task, volume.source_container) + (volume.read_only ? ":ro" : ""));
+  }
+  if (!from.empty()) host.set("VolumesFrom", json::Value::array(from));
+}
+
+void add_limits(const acs::Task& task, const acs::Container& container, json::Value& host) {
+  host.set("CpuShares", std::max(container.cpu, least_cpu_shares));
+  // A task-level limit bounds a container that has none of its own.
+  const int64_t memory = container.memory > 0 ? container.memory : task.memory.value_or(0);
+  if (memory > 0) host.set("Memory", std::max(memory * mib, least_memory));
+  if (!task.berth_cpuset.empty()) host.set("CpusetCpus", task.berth_cpuset);
+  if (container.privileged) host.set("Privileged", true);
+  if (task.pid_mode == "host") host.set("PidMode", "host");
+  if (task.ipc_mode == "host" || task.ipc_mode == "none") host.set("IpcMode", task.ipc_mode);
+}
+
+// The payload's part of hostConfig that would give access to GPUs past the control plane.
+base::Result<void> refuse_gpu_doors(const acs::Container& container, json::Value& host) {
+  for (const std::string_view door : {"Runtime", "DeviceRequests"}) {
+    if (host.find(door) != nullptr) host.set(door, nullptr);
+  }
+  const auto refuse = [&](std::string_view what) {
+    return base::fail(
+        std::string(error_code),
+        base::format("Container '{}' takes {} by its path; GPUs are only given through "
+                     "resourceRequirements.",
+                     container.name, what));
+  };
+  for (const json::Value& device : host["Devices"].items()) {
+    const std::string path = device["PathOnHost"].text_or("");
+    if (path.starts_with("/dev/nvidia")) return refuse(path);
+  }
+  for (const json::Value& bind : host["Binds"].items()) {
+    const std::string text = bind.text_or("");
+    if (text.find(volume_devices) != std::string::npos) return refuse(volume_devices);
+    if (text.starts_with("/dev/nvidia")) return refuse("an NVIDIA device");
+  }
+  return {};
+}
+
+StringMap environment_of(const json::Value& body) {
+  StringMap environment;
+  for (const json::Value& entry : body["Env"].items()) {
+    const std::string text = entry.text_or("");
+    const size_t equals = text.find('=');
+    environment[text.substr(0, equals)] =
+        equals == std::string::npos ? "" : text.substr(equals + 1);
+  }
+  return environment;
+}
+
+void set_environment(json::Value& body, const StringMap& environment) {
+  std::vector<std::string> entries;
+  for (const auto& [name, value] : environment) entries.push_back(name + "=" + value);
+  body.set("Env", json::Value::array(entries));
+}
+
+void add_agent_environment(const Config& config, const Task& task, size_t index,
+                           StringMap& environment) {
+  environment.emplace("AWS_REGION", config.region);
+  environment.emplace("AWS_DEFAULT_REGION", config.region);
+  if (config.metadata_uri.empty()) return;
+  const std::string& id = task.record.containers[index].metadata_id;
+  environment["ECS_CONTAINER_METADATA_URI"] = base::format("{}/v3/{}", config.metadata_uri, id);
+  environment["ECS_CONTAINER_METADATA_URI_V4"] = base::format("{}/v4/{}", config.metadata_uri, id);
+  environment["ECS_AGENT_URI"] = base::format("{}/api/{}", config.metadata_uri, id);
+  const auto& credentials = task.payload.role_credentials;
+  if (config.serves_credentials && credentials && !credentials->credentials_id.empty()) {
+    environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] =
+        "/v2/credentials/" + credentials->credentials_id;
+  }
+}
+
+// Source: amazon-ecs-agent pull request 5082 for the variables of MPS.
+void set_gpu_environment(const Config& config, const GpuAccess& gpus, bool image_asks,
+                         StringMap& environment, json::Value& host) {
+  if (gpus.uuids.empty()) {
+    const bool asks = image_asks || environment.contains(std::string(visible_devices));
+    if (asks) environment[std::string(visible_devices)] = "void";
+    return;
+  }
+  environment[std::string(visible_devices)] = base::format("{}", base::join(gpus.uuids, ","));
+  if (!gpus.sharing) return;
+  environment["CUDA_MPS_PIPE_DIRECTORY"] = config.mps_pipe_directory;
+  environment["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] = base::format("0={}M", gpus.sharing->memory_mib);
+  if (gpus.sharing->max_compute_percent) {
+    environment["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] =
+        base::format("{}", *gpus.sharing->max_compute_percent);
+  }
+  json::Value all = host["Binds"].is_array() ? host["Binds"] : json::Value::array();
+  all.push(base::format("{0}:{0}", config.mps_pipe_directory));
+  host.set("Binds", std::move(all));
+}
+
+void set_labels(const Config& config, const Task& task, size_t index, json::Value& body) {
+  json::Value labels = body["Labels"].is_object() ? body["Labels"] : json::Value::object();
+  const acs::Task& payload = task.payload;
+  labels.set("com.amazonaws.ecs.cluster", config.cluster);
+  labels.set("com.amazonaws.ecs.container-name", payload.containers[index].name);
+  labels.set("com.amazonaws.ecs.task-arn", payload.arn);
+  labels.set("com.amazonaws.ecs.task-definition-family", payload.family);
+  labels.set("com.amazonaws.ecs.task-definition-version", payload.version);
+  labels.set("berth.agent", config.agent_name);
+  body.set("Labels", std::move(labels));
+}
+
+// The output of a container that the agent ships itself stays on the machine until it is
+// delivered, within these bounds.
+void keep_output_for_shipping(json::Value& host) {
+  if (host["LogConfig"]["Type"].text_or("") != "awslogs") return;
+  host.set("LogConfig",
+           json::Value::object(
+               {{"Type", "json-file"},
+                {"Config", json::Value::object({{"max-size", "100m"}, {"max-file", "5"}})}}));
+}
+
+base::Result<json::Value> command_of(const acs::Container& container) {
+  json::Value command =
+      container.command.empty() ? json::Value() : json::Value::array(container.command);
+  const json::Value overrides = TRY(parse_docker_part(container.overrides, "overrides"));
+  if (overrides["command"].is_array()) command = overrides["command"];
+  return command;
+}
+
+std::vector<std::string> environment_list(const acs::Container& container) {
+  std::vector<std::string> list;
+  for (const auto& [name, value] : container.environment) list.push_back(name + "=" + value);
+  return list;
+}
+
+}  // namespace
+
+base::Result<json::Value> parse_docker_part(const std::string& text, std::string_view which) {
+  if (text.empty()) return json::Value::object();
+  base::Result<json::Value> parsed = json::parse(text);
+  if (parsed && (parsed->is_object() || parsed->is_null())) {
+    return parsed->is_null() ? json::Value::object() : std::move(*parsed);
+  }
+  return base::fail(std::string(error_code),
+                    base::format("The payload's {} is no JSON object{}", which,
+                                 parsed ? std::string(".") : ": " + parsed.error().message));
+}
+
+base::Result<CreateContainer> create_request(const Config& config, const Task& task, size_t index) {
+  const acs::Container& container = task.payload.containers[index];
+  const acs::DockerConfig given = container.docker_config.value_or(acs::DockerConfig{});
+  json::Value body = json::Value::object({{"Image", container.image}});
+  json::Value host = json::Value::object({{"NetworkMode", network_mode(task.payload)}});
+  json::Value command = TRY(command_of(container));
+  if (!command.is_null()) body.set("Cmd", std::move(command));
+  if (!container.entry_point.empty()) {
+    body.set("Entrypoint", json::Value::array(container.entry_point));
+  }
+  body.set("Env", json::Value::array(environment_list(container)));
+  TRY_VOID(add_ports(task.payload, container, body, host));
+  const std::vector<std::string> mounts = TRY(binds(task.payload, container));
+  if (!mounts.empty()) host.set("Binds", json::Value::array(mounts));
+  add_relations(task, container, host);
+  add_limits(task.payload, container, host);
+
+  merge_over(body, TRY(parse_docker_part(given.config, "dockerConfig.config")));
+  merge_over(host, TRY(parse_docker_part(given.host_config, "dockerConfig.hostConfig")));
+  merge_over(host, body["HostConfig"]);
+
+  TRY_VOID(refuse_gpu_doors(container, host));
+  keep_output_for_shipping(host);
+  const GpuAccess gpus = gpu_access(task.payload, container);
+  StringMap environment = environment_of(body);
+  add_agent_environment(config, task, index, environment);
+  set_gpu_environment(config, gpus, task.work[index].image_asks_for_gpus, environment, host);
+  set_environment(body, environment);
+  set_labels(config, task, index, body);
+  body.set("HostConfig", std::move(host));
+  return CreateContainer{task.record.containers[index].docker_name, std::move(body), gpus};
+}
+
+std::string docker_name(const acs::Task& task, std::string_view container, std::string_view hex20) {
+  std::string name = base::format("ecs-{}-{}-{}-{}", task.family, task.version, container, hex20);
+  for (char& c : name) {
+    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                         (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    if (!allowed) c = '-';
+  }
+  return name;
+}
+
+std::optional<ShipLogs> log_shipping(const Config& config, const Task& task, size_t index) {
+  const acs::Container& container = task.payload.containers[index];
+  if (!container.docker_config) return std::nullopt;
+  const auto host = parse_docker_part(container.docker_config->host_config, "hostConfig");
+  if (!host || (*host)["LogConfig"]["Type"].text_or("") != "awslogs") return std::nullopt;
+  ShipLogs ship;
+  ship.task_arn = task.record.arn;
+  ship.container_name = container.name;
+  ship.runtime_id = task.record.containers[index].runtime_id;
+  for (const json::Field& option : (*host)["LogConfig"]["Config"].fields()) {
+    ship.options[option.name] = option.value.text_or("");
+  }
+  const auto option = [&](const std::string& name, const std::string& otherwise) {
+    const auto found = ship.options.find(name);
+    return found == ship.options.end() || found->second.empty() ? otherwise : found->second;
+  };
+  ship.group = option("awslogs-group", "");
+  ship.region = option("awslogs-region", config.region);
+  ship.create_group = option("awslogs-create-group", "false") == "true";
+  const std::string prefix = option("awslogs-stream-prefix", "");
+  // Source: ECS Developer Guide, awslogs-stream-prefix; without one the stream is the container's
+  // id.
+  ship.stream = prefix.empty()
+                    ? ship.runtime_id
+                    : base::format("{}/{}/{}", prefix, container.name, task_id(task.record.arn));
+  ship.stream = option("awslogs-stream", ship.stream);
+  return ship;
+}
+
+std::vector<VolumeWork> volumes_to_make(const acs::Task& task) {
+  std::vector<VolumeWork> volumes;
+  for (const acs::Volume& volume : task.volumes) {
+    if (!is_made_by_agent(volume)) continue;
+    const auto& docker = volume.docker_volume_configuration;
+    volumes.push_back({.name = volume.name,
+                       .docker_name = volume_source(task, volume),
+                       .of_the_task = !(docker && docker->scope == "shared")});
+  }
+  return volumes;
+}
+
+CreateVolume create_volume_request(const acs::Task& task, const VolumeWork& volume) {
+  CreateVolume request;
+  request.name = volume.docker_name;
+  request.driver = "local";
+  const auto given = std::ranges::find(task.volumes, volume.name, &acs::Volume::name);
+  if (given == task.volumes.end() || !given->docker_volume_configuration) return request;
+  const acs::DockerVolumeConfiguration& docker = *given->docker_volume_configuration;
+  if (!docker.driver.empty()) request.driver = docker.driver;
+  request.driver_options = docker.driver_opts;
+  request.labels = docker.labels;
+  request.must_exist = docker.scope == "shared" && !docker.autoprovision;
+  return request;
+}
+
+api::List<api::ecs::NetworkBinding> network_bindings(const acs::Task& task,
+                                                     const acs::Container& container,
+                                                     const std::vector<Binding>& found) {
+  api::List<api::ecs::NetworkBinding> bindings;
+  const auto add = [&](const std::string& ip, int32_t container_port, int32_t host_port, bool udp) {
+    api::ecs::NetworkBinding& binding = bindings.emplace_back();
+    binding.bind_ip = ip;
+    binding.container_port = container_port;
+    binding.host_port = host_port;
+    binding.protocol = udp ? api::ecs::TransportProtocol::Udp : api::ecs::TransportProtocol::Tcp;
+  };
+  if (network_mode(task) == "host") {
+    for (const acs::PortMapping& mapping : container.port_mappings) {
+      const PortRange range = port_range(mapping).value_or(PortRange{1, 0});
+      for (int32_t port = range.first; port <= range.last; ++port) {
+        add("0.0.0.0", port, port, mapping.protocol == "udp");
+      }
+    }
+    return bindings;
+  }
+  for (const Binding& binding : found) {
+    if (binding.host_ip.find(':') != std::string::npos) continue;  // IPv6 is not reported.
+    add(binding.host_ip, binding.container_port, binding.host_port, binding.udp);
+  }
+  return bindings;
+}
+
+bool has_bridge_ports(const acs::Task& task, const acs::Container& container) {
+  return network_mode(task) == "bridge" && !container.port_mappings.empty();
+}
+
+}  // namespace agent::core

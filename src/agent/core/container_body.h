@@ -1,0 +1,43 @@
+// From a task's payload to the body of Docker's create request.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/core/config.h"
+#include "agent/core/runtime.h"
+#include "agent/core/task.h"
+#include "base/result.h"
+#include "json/value.h"
+
+namespace agent::core {
+
+// What the agent computes itself, with the payload's dockerConfig.config and .hostConfig merged
+// over it (objects are merged, everything else is replaced), and then what nobody may change: the
+// labels, the GPUs, the log driver where the agent ships the output itself.
+// A container without GPUs never asks for any: NVIDIA_VISIBLE_DEVICES is "void" where it or its
+// image sets it, and a runtime, device requests and NVIDIA device nodes are not taken over.
+// Errors: DockerClientConfigError.
+base::Result<CreateContainer> create_request(const Config& config, const Task& task, size_t index);
+
+// "ecs-<family>-<version>-<container>-<20 hex>" in letters that Docker takes.
+std::string docker_name(const acs::Task& task, std::string_view container, std::string_view hex20);
+
+// Where the agent ships the output to; nullopt when the log driver is not awslogs.
+std::optional<ShipLogs> log_shipping(const Config& config, const Task& task, size_t index);
+
+// The volumes that the agent makes in Docker: those of type docker, and host volumes without path.
+std::vector<VolumeWork> volumes_to_make(const acs::Task& task);
+CreateVolume create_volume_request(const acs::Task& task, const VolumeWork& volume);
+
+// The host mode's ports are the container's own.
+api::List<api::ecs::NetworkBinding> network_bindings(const acs::Task& task,
+                                                     const acs::Container& container,
+                                                     const std::vector<Binding>& found);
+// Whether Docker has to be asked which host ports were bound.
+bool has_bridge_ports(const acs::Task& task, const acs::Container& container);
+
+// An absent hostConfig is an empty object. Errors: DockerClientConfigError.
+base::Result<json::Value> parse_docker_part(const std::string& text, std::string_view which);
+
+}  // namespace agent::core

@@ -1,0 +1,172 @@
+// What the control plane is told of a task. A report is made from what is true now, not from a
+// queue of what happened: it is sent when that differs from what was accepted last, so that it may
+// be repeated, and skips what is overtaken.
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/core/step.h"
+#include "base/format.h"
+#include "json/text.h"
+
+namespace agent::core {
+namespace {
+
+constexpr base::Milliseconds submit_retry_min = std::chrono::milliseconds(250);
+constexpr base::Milliseconds submit_retry_max = std::chrono::seconds(30);
+// Source: ECS API reference, SubmitTaskStateChange and ContainerStateChange.
+constexpr size_t longest_reason = 1024;
+constexpr size_t longest_id = 255;
+
+std::string_view wire_status(ContainerStatus status) {
+  switch (status) {
+    case ContainerStatus::None:
+    case ContainerStatus::Created:
+      return "PENDING";
+    case ContainerStatus::Running:
+      return "RUNNING";
+    case ContainerStatus::Stopped:
+      return "STOPPED";
+  }
+  return "PENDING";
+}
+
+// At most `limit` bytes, never half a character.
+std::string shortened(const std::string& text, size_t limit) {
+  if (text.size() <= limit) return text;
+  size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
+
+// A container is about to come up: the next report is worth waiting for.
+bool is_in_motion(const Task& task) {
+  for (size_t i = 0; i < task.work.size(); ++i) {
+    const ContainerStatus status = task.record.containers[i].status;
+    const ContainerWork& work = task.work[i];
+    if (status == ContainerStatus::None && work.image != ImageStep::Ready) continue;
+    if (status != ContainerStatus::Stopped && (work.operation != 0 || work.inspect_wanted)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// "STOPPED", "RUNNING" or "PENDING"; empty: there is nothing to tell yet.
+std::string_view task_status(const Step& step, Task& task) {
+  if (task.all_stopped()) {
+    if (!gpus_settled(task)) return "";
+    const base::Time patience = *task.record.stopped_at + step.state.config.log_grace;
+    if (logs_delivered(task) || step.now >= patience) return "STOPPED";
+    look_again(task, patience);
+    return "";
+  }
+  if (task.record.reached_running) return "RUNNING";
+  if (!task.record.stop_desired && is_in_motion(task)) return "";
+  const bool moved = std::ranges::any_of(task.record.containers, [](const auto& container) {
+    return wire_status(container.status) != "PENDING";
+  });
+  return moved || task.pulled ? "PENDING" : "";
+}
+
+std::string fingerprint(const Task& task, std::string_view status) {
+  // The end is told once, whatever else there is to tell.
+  std::string text(status);
+  if (status == "STOPPED") return text;
+  if (status == "PENDING" && task.pulled) {
+    text += task.record.pull_stopped_at ? " pulled" : " pulling";
+  }
+  for (const ContainerRecord& container : task.record.containers) {
+    text += base::format(" {}={}", container.name, wire_status(container.status));
+  }
+  return text;
+}
+
+api::ecs::ContainerStateChange container_change(const ContainerRecord& container) {
+  api::ecs::ContainerStateChange change;
+  change.container_name = container.name;
+  change.status = std::string(wire_status(container.status));
+  if (container.status == ContainerStatus::Stopped) {
+    change.exit_code = container.exit_code;
+    if (!container.reason.empty()) change.reason = shortened(container.reason, longest_reason);
+  }
+  if (!container.runtime_id.empty()) {
+    change.runtime_id = shortened(container.runtime_id, longest_id);
+  }
+  if (!container.image_digest.empty()) {
+    change.image_digest = shortened(container.image_digest, longest_id);
+  }
+  change.network_bindings = container.network_bindings;
+  return change;
+}
+
+api::ecs::SubmitTaskStateChangeRequest request(const Config& config, const Task& task,
+                                               std::string_view status) {
+  api::ecs::SubmitTaskStateChangeRequest change;
+  const TaskRecord& record = task.record;
+  change.cluster = config.cluster;
+  change.task = record.arn;
+  change.status = std::string(status);
+  for (const ContainerRecord& container : record.containers) {
+    change.containers.push_back(container_change(container));
+  }
+  if (record.pull_started_at) change.pull_started_at = record.pull_started_at;
+  if (record.pull_stopped_at) change.pull_stopped_at = record.pull_stopped_at;
+  if (record.stop_desired && !record.stop_reason.empty()) {
+    change.reason = shortened(record.stop_reason, longest_reason);
+  }
+  if (status == "STOPPED") {
+    change.execution_stopped_at = record.execution_stopped_at;
+    change.gpu_release = record.gpu_release;
+  }
+  return change;
+}
+
+base::Milliseconds submit_wait(uint32_t attempts) {
+  return std::min(submit_retry_min * (int64_t{1} << std::min(attempts, 10U)), submit_retry_max);
+}
+
+}  // namespace
+
+bool Task::settled() const {
+  return record.accepted == "STOPPED";
+}
+
+void advance_report(Step& step, Task& task) {
+  if (task.submit != 0) return;
+  const std::string_view status = task_status(step, task);
+  if (status.empty()) return;
+  std::string now_true = fingerprint(task, status);
+  if (now_true == task.record.accepted) return;
+  if (step.now < task.submit_at) return look_again(task, task.submit_at);
+  task.submit = step.state.next_id++;
+  task.submit_fingerprint = std::move(now_true);
+  step.state.submits.emplace(task.submit, task.record.arn);
+  step.out.submits.push_back({task.submit, request(step.state.config, task, status)});
+}
+
+void on_submit_done(Step& step, const SubmitDone& done) {
+  const auto found = step.state.submits.find(done.id);
+  if (found == step.state.submits.end()) return;
+  const std::string arn = found->second;
+  step.state.submits.erase(found);
+  const auto known = step.state.tasks.find(arn);
+  if (known == step.state.tasks.end()) return;
+  Task& task = known->second;
+  task.submit = 0;
+  step.touched.insert(arn);
+  if (done.outcome == SubmitOutcome::Retry) {
+    task.submit_at = step.now + submit_wait(task.submit_attempts++);
+    return;
+  }
+  if (done.outcome == SubmitOutcome::Refused) {
+    note(step, Note::Level::Error,
+         base::format("The control plane refuses the report '{}' of task {}: {}: {}",
+                      task.submit_fingerprint, arn, done.error.code, done.error.message));
+  }
+  task.submit_attempts = 0;
+  task.submit_at = step.now;
+  task.record.accepted = task.submit_fingerprint;
+}
+
+}  // namespace agent::core

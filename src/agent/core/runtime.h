@@ -1,0 +1,201 @@
+// What the agent's core asks of the container runtime, and what it hears from it. The edges turn
+// these into calls of docker::ContainerRuntime and gpu::Devices, and the answers back.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "acs/payload.h"
+#include "base/time.h"
+#include "json/value.h"
+
+namespace agent::core {
+
+// Unique within the life of a process.
+using OperationId = uint64_t;
+
+// Answer: ImageInfo. Not on this machine: Cause::NotFound.
+struct InspectImage {
+  std::string image;
+};
+
+struct PullImage {
+  std::string image;
+  // How to log in to the registry, as the payload says it; nullopt: as the machine is set up.
+  std::optional<acs::RegistryAuthentication> auth;
+};
+
+// A container's share of one GPU through NVIDIA MPS. The core sets the CUDA_MPS_* variables and the
+// pipe directory's mount itself; the edge makes sure that the MPS daemon of that GPU runs.
+struct GpuSharing {
+  int64_t memory_mib = 0;
+  std::optional<int32_t> max_compute_percent;
+  friend bool operator==(const GpuSharing&, const GpuSharing&) = default;
+};
+
+// Which GPUs a container gets: the edge merges gpu::Devices::container_setup(uuids) over `body`,
+// for a container without GPUs as well (an empty list hides them all).
+struct GpuAccess {
+  std::vector<std::string> uuids;
+  std::optional<GpuSharing> sharing;
+  friend bool operator==(const GpuAccess&, const GpuAccess&) = default;
+};
+
+// Answer: CreatedContainer.
+struct CreateContainer {
+  std::string name;
+  json::Value body;  // Of POST /containers/create.
+  GpuAccess gpus;
+};
+
+struct StartContainer {
+  std::string runtime_id;
+};
+
+struct StopContainer {
+  std::string runtime_id;
+  base::Milliseconds timeout{};  // Between the stop signal and SIGKILL.
+};
+
+struct KillContainer {  // With SIGKILL.
+  std::string runtime_id;
+};
+
+// With its anonymous volumes; a container that is gone already is success.
+struct RemoveContainer {
+  std::string runtime_id_or_name;
+};
+
+// Answer: ContainerInfo.
+struct InspectContainer {
+  std::string runtime_id_or_name;
+};
+
+// All containers, stopped ones included, with the label berth.agent=`agent_name`.
+// Answer: Snapshot, all or nothing.
+struct ListContainers {
+  std::string agent_name;
+};
+
+struct CreateVolume {
+  std::string name;
+  std::string driver;
+  std::map<std::string, std::string> driver_options;
+  std::map<std::string, std::string> labels;
+  bool must_exist = false;  // Do not make it: fail with Cause::NotFound when it is not there.
+};
+
+struct RemoveVolume {
+  std::string name;
+};
+
+// Ships the container's output from where it was left (the edge keeps the position in its own
+// journal) until the container has stopped and all is delivered; only then it is answered. The
+// edge itself tries again when the log service does not answer; Cause::Unreachable is Docker's.
+struct ShipLogs {
+  std::string task_arn;
+  std::string container_name;
+  std::string runtime_id;
+  std::string group;
+  std::string stream;  // "prefix/container/task-id".
+  std::string region;
+  bool create_group = false;
+  std::map<std::string, std::string> options;  // All awslogs-* options as given.
+};
+
+// Answer: GpuUse. A UUID that this machine does not have: Cause::NotFound.
+struct ProbeGpu {
+  std::string uuid;
+};
+
+using Request = std::variant<InspectImage, PullImage, CreateContainer, StartContainer,
+                             StopContainer, KillContainer, RemoveContainer, InspectContainer,
+                             ListContainers, CreateVolume, RemoveVolume, ShipLogs, ProbeGpu>;
+
+struct Operation {
+  OperationId id = 0;
+  Request request;
+};
+
+// As docker::Cause.
+enum class Cause : uint8_t {
+  Unreachable,  // No daemon answers: the outcome is unknown.
+  NotFound,
+  Conflict,
+  NoSpace,
+  Timeout,  // The outcome is unknown.
+  BadParameter,
+  Denied,
+  Cancelled,
+  Other
+};
+
+// `code + ": " + message` is the reason that ECS shows.
+struct OperationError {
+  Cause cause = Cause::Other;
+  std::string code;
+  std::string message;
+  friend bool operator==(const OperationError&, const OperationError&) = default;
+};
+
+struct Done {};
+
+struct ImageInfo {
+  std::string id;                        // "sha256:..."
+  std::string digest;                    // "sha256:..." of the registry; empty when imported.
+  std::vector<std::string> environment;  // "NAME=value"
+};
+
+struct CreatedContainer {
+  std::string runtime_id;
+};
+
+enum class RuntimeStatus : uint8_t { Created, Running, Exited };  // Paused and restarting: Running.
+enum class HealthStatus : uint8_t { None, Starting, Healthy, Unhealthy };
+
+struct Binding {
+  uint16_t container_port = 0;
+  std::string host_ip;
+  uint16_t host_port = 0;
+  bool udp = false;
+  friend bool operator==(const Binding&, const Binding&) = default;
+};
+
+struct ContainerInfo {
+  std::string runtime_id;
+  std::string name;  // Without the leading slash.
+  std::string image_id;
+  std::map<std::string, std::string> labels;
+  RuntimeStatus status = RuntimeStatus::Created;
+  int32_t exit_code = 0;  // Of Exited.
+  bool oom_killed = false;
+  std::string error;  // The daemon's message when it could not be started.
+  std::optional<base::Time> started_at;
+  std::optional<base::Time> finished_at;
+  std::vector<Binding> bindings;
+  std::vector<std::string> ip_addresses;
+  HealthStatus health = HealthStatus::None;
+  std::string health_output;  // Of the last health check.
+};
+
+struct Snapshot {
+  std::vector<ContainerInfo> containers;
+};
+
+struct GpuUse {
+  bool empty = true;
+  std::string detail;  // What is on it: "1 process (pid 4711), 1024 MiB above its baseline".
+};
+
+using OperationValue =
+    std::variant<Done, ImageInfo, CreatedContainer, ContainerInfo, Snapshot, GpuUse>;
+using OperationResult = std::expected<OperationValue, OperationError>;
+
+enum class EventKind : uint8_t { Started, Died, OutOfMemory, Destroyed, HealthChanged };
+
+}  // namespace agent::core

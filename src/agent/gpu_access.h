@@ -1,0 +1,54 @@
+// What the agent does with GPUs: gives a container just its own, and proves that one is empty.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/core/runtime.h"
+#include "base/result.h"
+#include "gpu/devices.h"
+#include "json/value.h"
+
+namespace agent {
+
+// What was on a GPU before any task was.
+struct GpuBaseline {
+  std::set<int64_t> pids;
+  int64_t used_mib = 0;
+  friend bool operator==(const GpuBaseline&, const GpuBaseline&) = default;
+};
+using GpuBaselines = std::map<std::string, GpuBaseline>;  // By UUID.
+
+std::string print_baselines(const GpuBaselines& baselines);
+// Empty for a text that is none.
+GpuBaselines parse_baselines(const std::string& text);
+
+// The container's create request with the setup merged in: it wins over what the body says.
+json::Value with_gpus(json::Value body, const gpu::ContainerGpuSetup& setup);
+
+// Owns the devices; belongs to one thread at a time.
+class GpuAccess {
+ public:
+  explicit GpuAccess(std::unique_ptr<gpu::Devices> devices) : devices_(std::move(devices)) {}
+
+  // Errors: GpuDriverException.
+  base::Result<gpu::Inventory> discover() { return devices_->discover(); }
+  std::vector<gpu::HealthEvent> health() { return devices_->health(); }
+
+  // What is on these GPUs now is not held against later tasks.
+  GpuBaselines take_baselines(const gpu::Inventory& inventory);
+  void set_baselines(GpuBaselines baselines) { baselines_ = std::move(baselines); }
+
+  std::expected<gpu::ContainerGpuSetup, core::OperationError> setup(const core::GpuAccess& gpus);
+  core::OperationResult probe(const core::ProbeGpu& request);
+
+ private:
+  std::unique_ptr<gpu::Devices> devices_;
+  GpuBaselines baselines_;
+};
+
+}  // namespace agent

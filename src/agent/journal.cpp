@@ -1,0 +1,135 @@
+#include "agent/journal.h"
+
+#include <utility>
+
+#include "base/format.h"
+
+namespace agent {
+namespace {
+
+constexpr int64_t schema_version = 1;
+
+constexpr const char* schema = R"(
+CREATE TABLE records(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE log_positions(
+  task TEXT NOT NULL, container TEXT NOT NULL, runtime_id TEXT NOT NULL,
+  next_event INTEGER NOT NULL, since_ns INTEGER NOT NULL, since_count INTEGER NOT NULL,
+  newest_ns INTEGER NOT NULL, PRIMARY KEY(task, container)) WITHOUT ROWID;
+)";
+
+base::Result<void> prepare_schema(sqlite::Database& database) {
+  // The lock is kept until the file is closed: two agents with one journal would both run its
+  // tasks.
+  TRY_VOID(database.execute("PRAGMA locking_mode=EXCLUSIVE"));
+  auto transaction = TRY(sqlite::Transaction::begin(database));
+  const int64_t version = TRY(database.user_version());
+  if (version == 0) {
+    TRY_VOID(database.execute(schema));
+    TRY_VOID(database.set_user_version(schema_version));
+  } else if (version != schema_version) {
+    return base::fail(std::string(sqlite::corrupt),
+                      base::format("{} is of version {}; this agent knows version {}. Start the "
+                                   "agent that wrote it, or give another data directory.",
+                                   database.path(), version, schema_version));
+  }
+  return transaction.commit();
+}
+
+}  // namespace
+
+Journal::Journal(std::unique_ptr<sqlite::Database> database,
+                 std::vector<sqlite::Statement> statements)
+    : database_(std::move(database)),
+      put_record_(std::move(statements[0])),
+      delete_record_(std::move(statements[1])),
+      put_position_(std::move(statements[2])),
+      delete_position_(std::move(statements[3])) {}
+
+base::Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file) {
+  auto database = TRY(sqlite::Database::open(
+      file.string(), {.synchronous = sqlite::Synchronous::Full,
+                      .busy_timeout = std::chrono::seconds(2)}));
+  const base::Result<void> ready = prepare_schema(*database);
+  if (!ready && ready.error().code == sqlite::busy) {
+    return base::fail(std::string(sqlite::busy),
+                      base::format("{} is in use by another agent; give each agent a data directory "
+                                   "of its own, or stop the other one.",
+                                   file.string()));
+  }
+  TRY_VOID(ready);
+  std::vector<sqlite::Statement> statements;
+  for (const std::string_view sql :
+       {"INSERT OR REPLACE INTO records VALUES(?, ?)", "DELETE FROM records WHERE key = ?",
+        "INSERT OR REPLACE INTO log_positions VALUES(?, ?, ?, ?, ?, ?, ?)",
+        "DELETE FROM log_positions WHERE task = ? AND container = ?"}) {
+    statements.push_back(TRY(database->prepare(sql)));
+  }
+  return std::unique_ptr<Journal>(new Journal(std::move(database), std::move(statements)));
+}
+
+base::Result<std::vector<core::JournalRecord>> Journal::records() {
+  std::vector<core::JournalRecord> records;
+  auto select = TRY(database_->prepare("SELECT key, value FROM records ORDER BY key"));
+  while (TRY(select.step())) {
+    records.push_back({std::string(select.column_text(0)), std::string(select.column_text(1))});
+  }
+  return records;
+}
+
+base::Result<std::map<LogKey, LogPosition>> Journal::log_positions() {
+  std::map<LogKey, LogPosition> positions;
+  auto select = TRY(database_->prepare(
+      "SELECT task, container, runtime_id, next_event, since_ns, since_count, newest_ns "
+      "FROM log_positions"));
+  while (TRY(select.step())) {
+    positions[{std::string(select.column_text(0)), std::string(select.column_text(1))}] = {
+        .runtime_id = std::string(select.column_text(2)),
+        .next_event = select.column_int64(3),
+        .since_ns = select.column_int64(4),
+        .since_count = select.column_int64(5),
+        .newest_ns = select.column_int64(6)};
+  }
+  return positions;
+}
+
+base::Result<std::optional<std::string>> Journal::setting(std::string_view name) {
+  auto select = TRY(database_->prepare("SELECT value FROM settings WHERE name = ?"));
+  select.bind_text(1, name);
+  if (!TRY(select.step())) return std::optional<std::string>();
+  return std::optional<std::string>(select.column_text(0));
+}
+
+base::Result<void> Journal::set_setting(std::string_view name, std::string_view value) {
+  auto insert = TRY(database_->prepare("INSERT OR REPLACE INTO settings VALUES(?, ?)"));
+  return insert.bind_text(1, name).bind_text(2, value).run();
+}
+
+base::Result<void> Journal::commit(const Writes& writes) {
+  auto transaction = TRY(sqlite::Transaction::begin(*database_));
+  TRY_VOID(write(writes));
+  return transaction.commit();
+}
+
+base::Result<void> Journal::write(const Writes& writes) {
+  for (const core::JournalWrite& one : writes.records) {
+    if (one.value) {
+      TRY_VOID(put_record_.bind_text(1, one.key).bind_text(2, *one.value).run());
+    } else {
+      TRY_VOID(delete_record_.bind_text(1, one.key).run());
+    }
+  }
+  for (const auto& [key, position] : writes.log_positions) {
+    if (!position) {
+      TRY_VOID(delete_position_.bind_text(1, key.task_arn).bind_text(2, key.container).run());
+      continue;
+    }
+    put_position_.bind_text(1, key.task_arn).bind_text(2, key.container);
+    put_position_.bind_text(3, position->runtime_id).bind_int64(4, position->next_event);
+    put_position_.bind_int64(5, position->since_ns).bind_int64(6, position->since_count);
+    TRY_VOID(put_position_.bind_int64(7, position->newest_ns).run());
+  }
+  return {};
+}
+
+}  // namespace agent

@@ -1,0 +1,44 @@
+// The AWS query protocol: form bodies in, XML out (STS). Pure.
+// Source: Smithy 2.0, "AWS Query protocol".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "api/service.h"
+#include "api/shape.h"
+#include "base/result.h"
+
+namespace api {
+
+struct QueryRequest {
+  std::string action;   // "GetCallerIdentity"; empty when the body names none.
+  std::string version;  // "2011-06-15"
+  // Every other pair in its order, decoded: {"Tags.member.1.Key", "team"}.
+  std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+// Reads application/x-www-form-urlencoded text (also a URL's query).
+// Errors: MalformedQueryString for a broken %-escape or text that is not UTF-8.
+base::Result<QueryRequest> parse_query(std::string_view body);
+
+// Reads the parameters into the struct of `shape` at `out`. Unknown parameters are ignored.
+// Errors: as parse_into of api/json.h, with the same paths ("Tags[0].Key").
+base::Result<void> parse_into(const QueryRequest& request, const Shape& shape, void* out,
+                              const ParseOptions& options = {});
+
+// The XML of a reply: <ActionResponse><ActionResult>...</ActionResult><ResponseMetadata>...
+std::string print_query_response(const Service& service, std::string_view action,
+                                 const Shape& shape, const void* output,
+                                 std::string_view request_id);
+
+// The XML of an error; its Code is the service's query_code of error.code where that is one of its
+// own errors. Type is Receiver for server faults (also InternalFailure and ServiceUnavailable),
+// else Sender.
+std::string print_query_error(const Service& service, const base::Error& error,
+                              std::string_view request_id);
+
+}  // namespace api

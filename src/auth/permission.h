@@ -1,0 +1,26 @@
+// What a verified caller may do.
+#pragma once
+
+#include <string_view>
+
+#include "auth/key_ring.h"
+#include "base/result.h"
+
+namespace auth {
+
+// What is asked for. `cluster` (a name) and `container_instance` (an ARN) are empty where the
+// operation names none.
+struct Ask {
+  std::string_view service;    // "ecs".
+  std::string_view operation;  // "RunTask".
+  std::string_view cluster = {};
+  std::string_view container_instance = {};
+};
+
+// A full key may do everything. An agent's key may do what the managed policy
+// AmazonEC2ContainerServiceforEC2Role allows (CreateCluster excepted, CreateLogGroup added for
+// awslogs-create-group), on its own cluster and, once it has registered, as its own instance.
+// Pure. Errors: AccessDeniedException.
+base::Result<void> allow(const Caller& caller, const Ask& ask);
+
+}  // namespace auth

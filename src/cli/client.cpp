@@ -1,0 +1,53 @@
+#include "cli/client.h"
+
+#include "auth/signer.h"
+#include "base/format.h"
+#include "json/value.h"
+#include "net/http_client.h"
+
+namespace cli {
+namespace {
+
+net::HttpRequest signed_request(const Credentials& credentials, const api::Service& service,
+                                std::string_view operation, const net::Url& url,
+                                const std::string& body) {
+  net::HttpRequest request;
+  request.method = "POST";
+  request.target = "/";
+  request.body = body;
+  request.headers = {
+      {"Host", net::authority(url)},
+      {"Content-Type", "application/x-amz-json-1.1"},
+      {"X-Amz-Target", base::format("{}.{}", service.target_prefix, operation)}};
+  auth::Request to_sign{
+      .method = request.method, .path = "/", .query = {}, .headers = {}, .body = request.body};
+  for (const net::Header& header : request.headers) {
+    to_sign.headers.emplace_back(header.name, header.value);
+  }
+  base::SystemClock clock;
+  for (auto& [name, value] :
+       auth::sign(to_sign, {credentials.access_key_id, credentials.secret_access_key},
+                  {credentials.region, std::string(service.name)}, clock.now())) {
+    request.headers.push_back({name, value});
+  }
+  return request;
+}
+
+}  // namespace
+
+base::Result<std::string> call_api(const Credentials& credentials, const api::Service& service,
+                                   std::string_view operation, const std::string& body) {
+  const net::Url url = TRY(net::parse_url(credentials.url));
+  const auto client = TRY(net::HttpClient::create(url));
+  net::HttpResponse response =
+      TRY(client->request(signed_request(credentials, service, operation, url, body)));
+  if (response.status == 200) return std::move(response.body);
+  const auto error = json::parse(response.body);
+  if (!error) {
+    return base::fail("HttpError",
+                      base::format("{} answered HTTP {}", credentials.url, response.status));
+  }
+  return base::fail((*error)["__type"].text_or("HttpError"), (*error)["message"].text_or(""));
+}
+
+}  // namespace cli

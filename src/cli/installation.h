@@ -1,0 +1,40 @@
+// A data directory: where a server's state, logs and access key live.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "auth/key_ring.h"
+#include "base/result.h"
+
+namespace cli {
+
+// What clients and agents on this machine need to know of a server; kept in DIR/credentials.json,
+// which only its owner can read.
+struct Credentials {
+  std::string url;  // "http://127.0.0.1:7117".
+  std::string region = "us-east-1";
+  std::string account = "123456789012";
+  std::string access_key_id;
+  std::string secret_access_key;
+};
+
+// /var/lib/berth for root, else $XDG_DATA_HOME/berth or ~/.local/share/berth.
+std::filesystem::path default_data_dir();
+
+// Makes the directory, readable by its owner only. Errors: "IoError" naming it and what to do.
+base::Result<void> make_data_dir(const std::filesystem::path& dir);
+
+std::filesystem::path credentials_path(const std::filesystem::path& dir);
+// Errors: "NotFound" when no server was ever started there; "IoError"; "Corrupt".
+base::Result<Credentials> read_credentials(const std::filesystem::path& dir);
+// Replaces the file as a whole, with mode 0600.
+base::Result<void> write_credentials(const std::filesystem::path& dir,
+                                     const Credentials& credentials);
+// The stored access key, or a fresh one.
+base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir);
+
+// The full access key of those credentials.
+auth::AccessKey access_key(const Credentials& credentials);
+
+}  // namespace cli

@@ -1,0 +1,46 @@
+// The control plane of this process.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/installation.h"
+#include "server/server.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cli {
+
+struct ServerCommand {
+  std::string listen = "127.0.0.1:7117";
+  std::string data = default_data_dir().string();
+  std::string region = "us-east-1";
+  std::string account = "123456789012";
+  std::string cluster = "default";
+  std::string advertise;  // URL for agents on other machines; empty: the listening one.
+  std::string log_level = "info";
+};
+
+// Adds the options that `up` and `server` have in common.
+void add_server_options(CLI::App& command, ServerCommand& options);
+
+struct LocalServer {
+  std::unique_ptr<server::Server> server;
+  Credentials credentials;
+};
+
+// Makes the data directory, the access key and the cluster where they are missing.
+// Errors: each names what is in the way and what to do.
+base::Result<LocalServer> start_server(const ServerCommand& options, base::Clock& clock);
+
+// Blocks SIGINT and SIGTERM in this thread and those it starts: call it first.
+void block_stop_signals();
+// Returns when one of them comes.
+void wait_for_stop_signal();
+
+}  // namespace cli

@@ -1,0 +1,33 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/local_server.h"
+
+namespace cli {
+namespace {
+
+base::Result<int> serve(const ServerCommand& options) {
+  block_stop_signals();
+  base::SystemClock clock;
+  const LocalServer local = TRY(start_server(options, clock));
+  std::puts(base::format("ready: {}", local.server->url()).c_str());
+  std::fflush(stdout);
+  wait_for_stop_signal();
+  local.server->stop();
+  return 0;
+}
+
+}  // namespace
+
+void add_server(CLI::App& app, Action& action) {
+  CLI::App* const command =
+      app.add_subcommand("server", "Run the control plane alone; agents join it.");
+  const auto options = std::make_shared<ServerCommand>();  // Shared by the parser and the action.
+  add_server_options(*command, *options);
+  command->callback([&action, options] { action = [options] { return serve(*options); }; });
+}
+
+}  // namespace cli

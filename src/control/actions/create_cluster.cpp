@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "base/format.h"
+#include "control/actions/actions.h"
+#include "control/describe.h"
+#include "control/errors.h"
+#include "control/lookup.h"
+
+namespace control {
+namespace {
+
+bool allowed_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_';
+}
+
+base::Result<void> check_name(const std::string& name) {
+  if (name.empty() || name.size() > 255 || !std::ranges::all_of(name, allowed_in_name)) {
+    return invalid_parameter(base::format(
+        "clusterName is \"{}\"; it must have 1 to 255 letters, digits, hyphens and underscores.",
+        name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Answer<api::ecs::CreateClusterResponse> create_cluster(
+    Step& step, const api::ecs::CreateClusterRequest& request) {
+  const model::ClusterName name(request.cluster_name.value_or("default"));
+  TRY_VOID(check_name(name.str()));
+  TRY_VOID(allow(step, "CreateCluster", name));
+  if (!request.capacity_providers.empty() || !request.default_capacity_provider_strategy.empty()) {
+    return client_error(
+        "capacityProviders and defaultCapacityProviderStrategy are not offered by this version of "
+        "Berth: leave them out.");
+  }
+  const model::Cluster* cluster = model::find_cluster(step.state(), name);
+  if (cluster == nullptr || cluster->status != model::ClusterStatus::Active) {
+    step.change(model::ClusterCreated{{.name = name,
+                                       .status = model::ClusterStatus::Active,
+                                       .created_at = step.now,
+                                       .tags = request.tags,
+                                       .settings = request.settings,
+                                       .configuration = request.configuration}});
+    cluster = model::find_cluster(step.state(), name);
+  }
+  api::ecs::CreateClusterResponse response;
+  response.cluster = describe_cluster(
+      step, *cluster, {.tags = true, .settings = true, .configurations = true, .statistics = false});
+  return response;
+}
+
+}  // namespace control

@@ -1,0 +1,45 @@
+#include <algorithm>
+
+#include "base/format.h"
+#include "control/actions/actions.h"
+#include "control/describe.h"
+#include "control/errors.h"
+#include "control/lookup.h"
+
+namespace control {
+namespace {
+
+base::Result<void> check_empty(const Step& step, const model::ClusterName& name) {
+  for (const auto& [arn, instance] : step.state().instances) {
+    if (instance.cluster != name) continue;
+    if (!instance.tasks.empty()) {
+      return base::fail("ClusterContainsTasksException",
+                        base::format("The Cluster cannot be deleted while Tasks are active: {} on "
+                                     "container instance {}. Stop them first.",
+                                     instance.tasks.begin()->str(), arn.str()));
+    }
+    if (instance.status != model::InstanceStatus::Inactive) {
+      return base::fail(
+          "ClusterContainsContainerInstancesException",
+          base::format("The Cluster cannot be deleted while Container Instances are active or "
+                       "draining: {}. Deregister them first.",
+                       arn.str()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Answer<api::ecs::DeleteClusterResponse> delete_cluster(
+    Step& step, const api::ecs::DeleteClusterRequest& request) {
+  const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
+  TRY_VOID(allow(step, "DeleteCluster", cluster->name));
+  TRY_VOID(check_empty(step, cluster->name));
+  step.change(model::ClusterDeleted{cluster->name});
+  api::ecs::DeleteClusterResponse response;
+  response.cluster = describe_cluster(step, *cluster, {});
+  return response;
+}
+
+}  // namespace control

@@ -1,0 +1,54 @@
+#include "base/format.h"
+#include "control/actions/actions.h"
+#include "control/errors.h"
+#include "control/lookup.h"
+#include "control/task_definition/complete.h"
+#include "control/task_definition/validate.h"
+
+namespace control {
+namespace {
+
+// Source: ECS service quotas, "Task definition revisions per family".
+constexpr int32_t most_revisions = 1'000'000;
+
+// Revisions only grow: a deregistered one stays where it is, and its number is never given again.
+int32_t next_revision(const model::ClusterState& state, const std::string& family) {
+  const auto found = state.task_definitions.find(family);
+  const bool known = found != state.task_definitions.end() && !found->second.empty();
+  return known ? found->second.rbegin()->first + 1 : 1;
+}
+
+}  // namespace
+
+// Each call makes a new revision, also of an equal definition, as AWS does.
+Answer<api::ecs::RegisterTaskDefinitionResponse> register_task_definition(
+    Step& step, const api::ecs::RegisterTaskDefinitionRequest& request) {
+  TRY_VOID(allow(step, "RegisterTaskDefinition", {}));
+  TRY_VOID(validate_task_definition(request));
+
+  model::TaskDefinition made;
+  made.family = request.family.value_or("");
+  made.revision = next_revision(step.state(), made.family);
+  if (made.revision > most_revisions) {
+    return client_error(
+        base::format("The family {} has all of its {} revisions: register under another family.",
+                     made.family, most_revisions));
+  }
+  made.definition = TRY(complete_task_definition(request));
+  made.definition.task_definition_arn =
+      model::task_definition_arn(step.settings.account, made.family, made.revision).str();
+  made.definition.revision = made.revision;
+  made.definition.status = api::ecs::TaskDefinitionStatus::Active;
+  made.definition.registered_at = step.now;
+  made.definition.registered_by = step.caller.arn;
+  made.tags = request.tags;
+
+  api::ecs::RegisterTaskDefinitionResponse response;
+  response.task_definition = made.definition;
+  response.tags = request.tags;
+  response.tags.set_present();
+  step.change(model::TaskDefinitionRegistered{std::move(made)});
+  return response;
+}
+
+}  // namespace control

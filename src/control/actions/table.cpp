@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <array>
+
+#include "control/actions/actions.h"
+
+namespace control {
+namespace {
+
+// Adapts an operation's typed function to the queue's untyped values.
+template <class Response, class Request>
+struct Adapter {
+  template <Answer<Response> (*function)(Step&, const Request&)>
+  static base::Result<api::Any> call(Step& step, const api::Any& input) {
+    auto response = function(step, input.as<Request>());
+    if (!response) return base::fail(std::move(response).error());
+    return api::Any::make(std::move(*response));
+  }
+};
+
+template <class Response, class Request>
+Adapter<Response, Request> adapter_of(Answer<Response> (*)(Step&, const Request&));
+
+template <auto function>
+constexpr auto adapted = &decltype(adapter_of(function))::template call<function>;
+
+// Sorted by name.
+constexpr std::array actions{
+    Action{"CreateCluster", adapted<create_cluster>},
+    Action{"DeleteAttributes", adapted<delete_attributes>},
+    Action{"DeleteCluster", adapted<delete_cluster>},
+    Action{"DeregisterContainerInstance", adapted<deregister_container_instance>},
+    Action{"DeregisterTaskDefinition", adapted<deregister_task_definition>},
+    Action{"DescribeClusters", adapted<describe_clusters>},
+    Action{"DescribeContainerInstances", adapted<describe_container_instances>},
+    Action{"DescribeTaskDefinition", adapted<describe_task_definition>},
+    Action{"DescribeTasks", adapted<describe_tasks>},
+    Action{"DiscoverPollEndpoint", adapted<discover_poll_endpoint>},
+    Action{"ListAttributes", adapted<list_attributes>},
+    Action{"ListClusters", adapted<list_clusters>},
+    Action{"ListContainerInstances", adapted<list_container_instances>},
+    Action{"ListTaskDefinitionFamilies", adapted<list_task_definition_families>},
+    Action{"ListTaskDefinitions", adapted<list_task_definitions>},
+    Action{"ListTasks", adapted<list_tasks>},
+    Action{"PutAttributes", adapted<put_attributes>},
+    Action{"RegisterContainerInstance", adapted<register_container_instance>},
+    Action{"RegisterTaskDefinition", adapted<register_task_definition>},
+    Action{"RunTask", adapted<run_task>},
+    Action{"StartTask", adapted<start_task>},
+    Action{"StopTask", adapted<stop_task>},
+    Action{"SubmitContainerStateChange", adapted<submit_container_state_change>},
+    Action{"SubmitTaskStateChange", adapted<submit_task_state_change>},
+};
+static_assert(std::ranges::is_sorted(actions, {}, &Action::operation));
+
+}  // namespace
+
+const Action* find_action(std::string_view operation) {
+  const auto* const found = std::ranges::lower_bound(actions, operation, {}, &Action::operation);
+  return found != actions.end() && found->operation == operation ? found : nullptr;
+}
+
+}  // namespace control

@@ -1,0 +1,72 @@
+// What goes into the pure machine, and what comes out of it.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "acs/messages.h"
+#include "api/any.h"
+#include "api/service.h"
+#include "auth/key_ring.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/change.h"
+
+namespace control {
+
+using RequestId = uint64_t;  // Of one API call, chosen by the server.
+using SessionId = uint64_t;  // Of one agent's ACS connection, chosen by the server.
+
+// A typed API action: `input` holds a value of `operation->input`.
+struct ApiCall {
+  RequestId id = 0;
+  const api::Operation* operation = nullptr;
+  api::Any input;
+  auth::Caller caller;
+};
+
+// An agent has opened its ACS websocket. Source: agent-protocol, "ACS session".
+struct SessionOpened {
+  SessionId session = 0;
+  model::ClusterName cluster;
+  model::InstanceArn instance;
+};
+struct SessionMessage {
+  SessionId session = 0;
+  acs::AgentMessage message;
+};
+struct SessionClosed {
+  SessionId session = 0;
+};
+
+// The time that Core::next_timer() asked for has come.
+struct TimerDue {};
+
+using Input = std::variant<ApiCall, SessionOpened, SessionMessage, SessionClosed, TimerDue>;
+
+struct Reply {
+  RequestId id = 0;
+  std::expected<api::Any, base::Error> result;
+};
+struct ToAgent {
+  SessionId session = 0;
+  acs::ServerMessage message;
+};
+struct CloseSession {
+  SessionId session = 0;
+  base::Error reason;
+};
+
+// Contract with the driver: `changes` are durable before any reply or message leaves. When the
+// write fails or its outcome is unknown, all of it is dropped and the Core made anew from the store.
+struct Output {
+  std::vector<model::Change> changes;
+  std::vector<Reply> replies;
+  std::vector<ToAgent> messages;
+  std::vector<CloseSession> closes;
+};
+
+}  // namespace control

@@ -1,0 +1,26 @@
+// What agents report of tasks, taken in so that repeats, gaps and wrong orders do no harm.
+#pragma once
+
+#include <string>
+
+#include "api/generated/ecs.h"
+#include "base/result.h"
+#include "control/step.h"
+#include "model/state.h"
+
+namespace control {
+
+// Merges a task's report into the state. Never back from STOPPED; a repeated RUNNING after a stop
+// began changes containers only; a report about a forgotten task is acknowledged, so that its
+// agent can forget it too. Errors: InvalidParameterException, on which an agent drops the report.
+base::Result<void> take_task_report(Step& step, const model::ClusterName& cluster,
+                                    const api::ecs::SubmitTaskStateChangeRequest& report);
+
+// Merges the report of one container.
+base::Result<void> take_container_report(Step& step, const model::ClusterName& cluster,
+                                         const api::ecs::SubmitContainerStateChangeRequest& report);
+
+// The task's machine is gone for good: the task is STOPPED without an agent's word.
+void give_up_task(Step& step, const model::TaskArn& arn, std::string reason);
+
+}  // namespace control

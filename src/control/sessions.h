@@ -1,0 +1,58 @@
+// Which agents are connected, and what each of them has to be told. All of it is made anew after a
+// restart: agents come back, and what they have to be told follows from the state.
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "acs/server_session.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "control/input.h"
+#include "control/step.h"
+
+namespace control {
+
+class Sessions {
+ public:
+  // Instances that were connected get Settings::connect_grace to come back.
+  Sessions(const model::ClusterState& state, const Settings& settings, base::Time now);
+
+  void open(Step& step, Output& output, const SessionOpened& opened);
+  void receive(Step& step, Output& output, const SessionMessage& message);
+  void close(Step& step, const SessionClosed& closed);
+  // Heartbeats, redeliveries, dead connections, agents whose grace is over.
+  void tick(Step& step, Output& output);
+  base::Time next_tick() const;
+
+  // Tells the agents what the changes of `output` from `first` on mean for them.
+  void announce(Step& step, Output& output, size_t first);
+
+ private:
+  struct Session {
+    model::InstanceArn instance;
+    acs::ServerSession acs;
+    base::Time due;
+  };
+
+  void send(SessionId id, Output& output, acs::ServerMessage message, base::Time now);
+  void reschedule(SessionId id, Session& session);
+  void deliver(Step& step, Output& output, const model::TaskArn& arn);
+  void settle(const model::ClusterState& state, const model::TaskArn& arn);
+  void drop(SessionId id, const Step& step);
+  void expect_by(const model::InstanceArn& arn, base::Time deadline);
+  void close_all(const model::InstanceArn& arn, const Step& step, Output& output);
+
+  acs::ServerSettings acs_settings_;
+  acs::Timeline timeline_;
+  std::map<SessionId, Session> sessions_;
+  // An agent opens a new session before the old one has closed: the newest gets the payloads.
+  std::map<model::InstanceArn, std::set<SessionId>> of_instance_;
+  std::set<std::pair<base::Time, SessionId>> due_;
+  // Instances without a session that still count as connected, until then.
+  std::map<model::InstanceArn, base::Time> expected_;
+  std::set<std::pair<base::Time, model::InstanceArn>> expected_by_;
+};
+
+}  // namespace control

@@ -1,0 +1,31 @@
+// What an operator decides about a control plane; fixed while it runs.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+#include "model/ids.h"
+
+namespace control {
+
+struct Settings {
+  model::Account account;
+  // What DiscoverPollEndpoint answers: where agents open their websockets.
+  std::string poll_endpoint = "http://127.0.0.1:7117";
+  // An instance counts as connected for this long after it registered, and after a restart of the
+  // control plane, before its agent has opened a session.
+  base::Milliseconds connect_grace{60'000};
+  // An agent that lost its last session counts as connected for this long: it comes back at once
+  // when it only renewed its connection.
+  base::Milliseconds disconnect_grace{10'000};
+  base::Milliseconds heartbeat_interval{30'000};
+  // A heartbeat without an answer for this long: the connection is dead.
+  base::Milliseconds heartbeat_timeout{20'000};
+  // An unacknowledged payload is sent again after this long.
+  base::Milliseconds redeliver_after{15'000};
+  // How long stopped tasks, INACTIVE instances and client tokens are remembered.
+  base::Milliseconds stopped_task_kept{3'600'000};
+  base::Milliseconds client_token_kept{24 * 3'600'000};
+};
+
+}  // namespace control

@@ -1,0 +1,42 @@
+// What an action sees and may do: the state to read, the time, and change() to alter the state.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "auth/key_ring.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "control/input.h"
+#include "control/settings.h"
+#include "model/change.h"
+#include "model/state.h"
+#include "placement/place.h"
+
+namespace control {
+
+// Lives for one input. The references outlive it: they belong to Core.
+class Step {
+ public:
+  Step(model::ClusterState& state, placement::Engine& engine, base::Random& random,
+       const Settings& settings, base::Time now, Output& output)
+      : engine(engine), random(random), settings(settings), now(now), state_(state),
+        output_(output) {}
+
+  const model::ClusterState& state() const { return state_; }
+  // Applies the change at once and has it written before anything of this step is released.
+  // Validate first: there is no undo.
+  void change(model::Change change);
+
+  placement::Engine& engine;
+  base::Random& random;
+  const Settings& settings;
+  const base::Time now;
+  auth::Caller caller;
+
+ private:
+  model::ClusterState& state_;
+  Output& output_;
+};
+
+}  // namespace control

@@ -1,0 +1,136 @@
+#include "control/task_definition/required_attributes.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "control/task_definition/rules.h"
+#include "model/capabilities.h"
+
+namespace control {
+namespace {
+
+using api::ecs::LogDriver;
+
+// Collects names, each once and in order.
+class Needs {
+ public:
+  void add(std::string_view name, std::string_view value = {}) {
+    values_[std::string(name)] = value;
+  }
+  void add(std::string_view prefix, std::string_view name, bool wanted) {
+    if (wanted) add(std::string(prefix).append(name));
+  }
+  void docker_api(std::string_view version, bool wanted = true) {
+    add(model::capability_docker_api_prefix, version, wanted);
+  }
+
+  api::List<api::ecs::Attribute> list() const {
+    api::List<api::ecs::Attribute> attributes;
+    attributes.set_present();
+    for (const auto& [name, value] : values_) {
+      api::ecs::Attribute& made = attributes.emplace_back();
+      made.name = name;
+      if (!value.empty()) made.value = value;
+    }
+    return attributes;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+std::string_view docker_api_of(LogDriver driver) {
+  switch (driver) {
+    case LogDriver::JsonFile:
+    case LogDriver::Syslog:
+      return "1.18";
+    case LogDriver::Awslogs:
+    case LogDriver::Journald:
+      return "1.19";
+    case LogDriver::Fluentd:
+    case LogDriver::Gelf:
+      return "1.20";
+    case LogDriver::Splunk:
+      return "1.22";
+    case LogDriver::Awsfirelens:
+      return "1.29";
+  }
+  return "1.18";
+}
+
+void add_log_driver(const Container& container, Needs& needs) {
+  if (!container.log_configuration || !container.log_configuration->log_driver) return;
+  const LogDriver driver = *container.log_configuration->log_driver;
+  needs.add(model::capability_log_driver_prefix, api::to_string(driver), true);
+  needs.docker_api(docker_api_of(driver));
+}
+
+void add_health_check(const Container& container, Needs& needs) {
+  if (!container.health_check) return;
+  needs.add(model::capability_health_check);
+  needs.docker_api("1.24");
+  needs.docker_api("1.29", container.health_check->start_period.has_value());
+}
+
+void add_linux_parameters(const Container& container, Needs& needs) {
+  if (!container.linux_parameters) return;
+  const api::ecs::LinuxParameters& parameters = *container.linux_parameters;
+  needs.docker_api("1.25", parameters.init_process_enabled.value_or(false));
+  needs.docker_api("1.22", parameters.shared_memory_size.has_value() || !parameters.tmpfs.empty());
+  needs.docker_api("1.20", parameters.swappiness.has_value());
+}
+
+void add_security_options(const Container& container, Needs& needs) {
+  for (const std::string& option : container.docker_security_options) {
+    if (option.starts_with("apparmor")) needs.add(model::capability_apparmor);
+    if (option.starts_with("label")) needs.add(model::capability_selinux);
+  }
+}
+
+void add_container(const Container& container, Needs& needs) {
+  if (container.privileged.value_or(false)) needs.add(model::capability_privileged);
+  if (!container.depends_on.empty() || container.start_timeout || container.stop_timeout) {
+    needs.add(model::capability_ordering);
+  }
+  if (container.restart_policy && container.restart_policy->enabled.value_or(false)) {
+    needs.add(model::capability_restart_policy);
+  }
+  needs.docker_api("1.17", container.readonly_root_filesystem.value_or(false));
+  needs.docker_api("1.18", !container.docker_labels.empty() || !container.ulimits.empty());
+  needs.docker_api("1.21", container.memory_reservation.value_or(0) > 0);
+  needs.docker_api("1.24", !container.system_controls.empty());
+  add_log_driver(container, needs);
+  add_health_check(container, needs);
+  add_linux_parameters(container, needs);
+  add_security_options(container, needs);
+}
+
+std::string_view architecture_name(api::ecs::CPUArchitecture architecture) {
+  return architecture == api::ecs::CPUArchitecture::Arm64 ? "arm64" : "x86_64";
+}
+
+}  // namespace
+
+api::List<api::ecs::Attribute> required_attributes(const api::ecs::TaskDefinition& definition,
+                                                   const std::vector<model::GpuRequest>& gpus) {
+  Needs needs;
+  for (const Container& container : definition.container_definitions) {
+    add_container(container, needs);
+  }
+  for (const api::ecs::Volume& volume : definition.volumes) {
+    if (!volume.docker_volume_configuration) continue;
+    const std::string driver = volume.docker_volume_configuration->driver.value_or("local");
+    needs.add(model::capability_volume_driver_prefix, driver.empty() ? "local" : driver, true);
+    needs.docker_api("1.21");
+  }
+  if (definition.pid_mode || definition.ipc_mode) needs.add(model::capability_pid_ipc);
+  if (definition.runtime_platform && definition.runtime_platform->cpu_architecture) {
+    needs.add(model::attribute_cpu_architecture,
+              architecture_name(*definition.runtime_platform->cpu_architecture));
+  }
+  if (std::ranges::any_of(gpus, shares_gpu)) needs.add(model::capability_gpu_sharing);
+  return needs.list();
+}
+
+}  // namespace control

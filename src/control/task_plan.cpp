@@ -1,0 +1,227 @@
+#include "control/task_plan.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/format.h"
+#include "control/errors.h"
+#include "control/gpu_requirements.h"
+
+namespace control {
+namespace {
+
+using Overrides = std::optional<api::ecs::TaskOverride>;
+
+const api::ecs::ContainerOverride* override_of(const Overrides& overrides,
+                                               const std::string& container) {
+  if (!overrides) return nullptr;
+  const auto found =
+      std::ranges::find_if(overrides->container_overrides,
+                           [&](const auto& one) { return one.name == container; });
+  return found == overrides->container_overrides.end() ? nullptr : &*found;
+}
+
+base::Result<void> check_overrides(const Overrides& overrides,
+                                   const api::ecs::TaskDefinition& definition) {
+  if (!overrides) return {};
+  for (const api::ecs::ContainerOverride& one : overrides->container_overrides) {
+    const bool known = std::ranges::any_of(definition.container_definitions,
+                                           [&](const auto& c) { return c.name == one.name; });
+    if (!known) {
+      return invalid_parameter(base::format(
+          "Override for container named {} is not a container in the TaskDefinition.",
+          one.name.value_or("(none)")));
+    }
+    if (!one.environment_files.empty()) {
+      return client_error(base::format(
+          "overrides.containerOverrides[{}].environmentFiles is not offered by this version of "
+          "Berth: use environment.",
+          one.name.value_or("")));
+    }
+  }
+  if (!overrides->inference_accelerator_overrides.empty() || overrides->ephemeral_storage) {
+    return client_error(
+        "overrides.inferenceAcceleratorOverrides and overrides.ephemeralStorage are not offered by "
+        "Berth.");
+  }
+  return {};
+}
+
+// The call's figure, else the definition's.
+template <class T>
+std::optional<T> overridden(const std::optional<T>& by_call, const std::optional<T>& by_definition) {
+  return by_call ? by_call : by_definition;
+}
+
+void add_host_ports(const api::ecs::ContainerDefinition& container, bool host_network,
+                    std::vector<model::HostPort>& ports) {
+  for (const api::ecs::PortMapping& mapping : container.port_mappings) {
+    const int32_t host_port =
+        mapping.host_port.value_or(host_network ? mapping.container_port.value_or(0) : 0);
+    if (host_port <= 0) continue;
+    ports.push_back({static_cast<uint16_t>(host_port),
+                     mapping.protocol == api::ecs::TransportProtocol::Udp});
+  }
+}
+
+base::Result<model::ResourceRequest> sum_up(const api::ecs::TaskDefinition& definition,
+                                            const Overrides& overrides) {
+  model::ResourceRequest sum;
+  const bool host_network = definition.network_mode == api::ecs::NetworkMode::Host;
+  for (const api::ecs::ContainerDefinition& container : definition.container_definitions) {
+    const std::string& name = container.name.value_or("");
+    static const api::ecs::ContainerOverride nothing;
+    const auto* const found = override_of(overrides, name);
+    const api::ecs::ContainerOverride& by_call = found == nullptr ? nothing : *found;
+    sum.cpu_units += overridden(by_call.cpu, container.cpu).value_or(0);
+    const auto memory = overridden(by_call.memory, container.memory);
+    sum.memory_mib +=
+        overridden(by_call.memory_reservation, container.memory_reservation).value_or(
+            memory.value_or(0));
+    add_host_ports(container, host_network, sum.host_ports);
+    const auto& requirements = by_call.resource_requirements.empty()
+                                   ? container.resource_requirements
+                                   : by_call.resource_requirements;
+    auto gpus = TRY(gpu_request(name, requirements));
+    if (gpus) sum.gpus.push_back(std::move(*gpus));
+  }
+  TRY_VOID(check_gpu_requests(sum.gpus));
+  const auto cpu = overrides && overrides->cpu ? overrides->cpu : definition.cpu;
+  const auto memory = overrides && overrides->memory ? overrides->memory : definition.memory;
+  if (cpu && !cpu->empty()) sum.cpu_units = TRY(parse_cpu_units(*cpu));
+  if (memory && !memory->empty()) sum.memory_mib = TRY(parse_memory_mib(*memory));
+  return sum;
+}
+
+base::Result<void> check_options(const TaskOptions& options) {
+  if (options.started_by && options.started_by->size() > 128) {
+    return invalid_parameter("startedBy must have at most 128 characters.");
+  }
+  if (options.group && options.group->size() > 255) {
+    return invalid_parameter("group must have at most 255 characters.");
+  }
+  if (options.group && options.group->starts_with("service:")) {
+    return invalid_parameter("group must not begin with \"service:\": services name theirs so.");
+  }
+  if (options.tags.size() > 50) return invalid_parameter("A task has at most 50 tags.");
+  if (options.enable_execute_command) {
+    return client_error(
+        "enableExecuteCommand is not offered by this version of Berth: leave it out.");
+  }
+  return {};
+}
+
+api::List<api::ecs::Tag> tags_of(const TaskOptions& options,
+                                 const model::TaskDefinition& definition) {
+  api::List<api::ecs::Tag> tags = options.tags;
+  if (!options.propagate_definition_tags) return tags;
+  for (const api::ecs::Tag& tag : definition.tags) {
+    const bool given =
+        std::ranges::any_of(tags, [&](const api::ecs::Tag& one) { return one.key == tag.key; });
+    if (!given) tags.push_back(tag);
+  }
+  return tags;
+}
+
+// "256" as it is, "0.5 vCPU" or "2 GB" times the unit's factor.
+std::optional<int64_t> with_unit(std::string_view text, std::string_view unit, int64_t factor) {
+  if (text.size() > unit.size() &&
+      std::ranges::equal(text.substr(text.size() - unit.size()), unit, [](char a, char b) {
+        return (a | 0x20) == (b | 0x20);
+      })) {
+    text.remove_suffix(unit.size());
+    while (text.ends_with(' ')) text.remove_suffix(1);
+  } else {
+    factor = 1;
+  }
+  double number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  const double scaled = number * static_cast<double>(factor);
+  if (scaled < 1 || scaled > 1e12) return std::nullopt;
+  return static_cast<int64_t>(scaled);
+}
+
+}  // namespace
+
+base::Result<int64_t> parse_cpu_units(const std::string& text) {
+  const auto units = with_unit(text, "vcpu", 1024);
+  if (!units) {
+    return client_error(base::format(
+        "cpu is \"{}\"; it must be CPU units (\"1024\") or vCPUs (\"1 vCPU\").", text));
+  }
+  return *units;
+}
+
+base::Result<int64_t> parse_memory_mib(const std::string& text) {
+  const auto mib = with_unit(text, "gb", 1024);
+  if (!mib) {
+    return client_error(
+        base::format("memory is \"{}\"; it must be MiB (\"2048\") or GB (\"2 GB\").", text));
+  }
+  return *mib;
+}
+
+base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster,
+                                 const model::TaskDefinition& definition,
+                                 const TaskOptions& options) {
+  TRY_VOID(check_options(options));
+  TRY_VOID(check_overrides(options.overrides, definition.definition));
+  if (definition.definition.status != api::ecs::TaskDefinitionStatus::Active) {
+    return client_error("TaskDefinition is inactive");
+  }
+  TaskPlan plan;
+  plan.request.cluster = cluster.name;
+  plan.request.resources = TRY(sum_up(definition.definition, options.overrides));
+  plan.request.group = options.group.value_or("family:" + definition.family);
+  plan.request.launch_type = options.launch_type;
+  for (const api::ecs::Attribute& attribute : definition.definition.requires_attributes) {
+    plan.request.required_attributes.push_back(attribute.name.value_or(""));
+  }
+  for (const auto& constraint : definition.definition.placement_constraints) {
+    api::ecs::PlacementConstraint made;
+    made.type = api::ecs::PlacementConstraintType::MemberOf;
+    made.expression = constraint.expression;
+    plan.request.constraints.push_back(std::move(made));
+  }
+  model::Task& task = plan.task;
+  task.cluster = cluster.name;
+  task.definition = model::TaskDefinitionArn(definition.definition.task_definition_arn.value_or(""));
+  task.group = plan.request.group;
+  task.started_by = options.started_by.value_or("");
+  task.launch_type = options.launch_type;
+  task.overrides = options.overrides;
+  task.tags = tags_of(options, definition);
+  task.enable_execute_command = options.enable_execute_command;
+  task.created_at = step.now;
+  for (const api::ecs::ContainerDefinition& container :
+       definition.definition.container_definitions) {
+    model::TaskContainer made;
+    made.name = container.name.value_or("");
+    made.image = container.image.value_or("");
+    task.containers.push_back(std::move(made));
+  }
+  return plan;
+}
+
+const model::Task& start_planned_task(Step& step, const TaskPlan& plan,
+                                      placement::Placement placement) {
+  model::Task task = plan.task;
+  const std::string id = step.random.hex(32);
+  task.arn = model::task_arn(step.settings.account, task.cluster, id);
+  task.instance = placement.instance;
+  task.held = std::move(placement.held);
+  if (task.launch_type.empty()) {
+    const auto* const instance = model::find_instance(step.state(), task.instance);
+    task.launch_type = instance != nullptr && instance->external ? "EXTERNAL" : "EC2";
+  }
+  for (model::TaskContainer& container : task.containers) {
+    container.arn =
+        model::container_arn(step.settings.account, task.cluster, id, step.random.uuid());
+  }
+  const model::TaskArn arn = task.arn;
+  step.change(model::TaskPlaced{std::move(task)});
+  return *model::find_task(step.state(), arn);
+}
+
+}  // namespace control

@@ -1,0 +1,46 @@
+// From a task definition and a call's overrides to what is placed: the request to the placement
+// engine, and the task as it will stand once it has an instance.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/generated/ecs.h"
+#include "base/result.h"
+#include "control/step.h"
+#include "model/state.h"
+#include "placement/place.h"
+
+namespace control {
+
+// The members that RunTask and StartTask have in common.
+struct TaskOptions {
+  const std::optional<api::ecs::TaskOverride>& overrides;
+  std::optional<std::string> group;
+  std::optional<std::string> started_by;
+  std::string launch_type;  // "EC2", "EXTERNAL", or empty: either.
+  api::List<api::ecs::Tag> tags;
+  bool propagate_definition_tags = false;
+  bool enable_execute_command = false;
+};
+
+struct TaskPlan {
+  placement::Request request;  // Constraints: the definition's only.
+  model::Task task;            // Without ARN, instance and held resources.
+};
+
+// Errors: ClientException and InvalidParameterException, naming what is wrong.
+base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster,
+                                 const model::TaskDefinition& definition,
+                                 const TaskOptions& options);
+
+// Gives the planned task an id and its place, and makes it durable. Returns the new task.
+const model::Task& start_planned_task(Step& step, const TaskPlan& plan,
+                                      placement::Placement placement);
+
+// Cpu "256", "0.5 vCPU" in CPU units; memory "512", "1 GB" in MiB. Used for task-level sizes.
+// Errors: ClientException naming the member.
+base::Result<int64_t> parse_cpu_units(const std::string& text);
+base::Result<int64_t> parse_memory_mib(const std::string& text);
+
+}  // namespace control

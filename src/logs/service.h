@@ -1,0 +1,76 @@
+// CloudWatch Logs: log groups, log streams and their events, in a SQLite file of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/any.h"
+#include "api/service.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "logs/context.h"
+#include "logs/sweeper.h"
+#include "sqlite/database.h"
+
+namespace logs {
+
+// One request: an operation of api::logs_service() and a value of its input shape. Both are
+// borrowed for the call.
+struct Call {
+  const api::Operation* operation = nullptr;
+  const api::Any* request = nullptr;
+};
+
+// Belongs to one thread at a time; it has no threads and no locks of its own.
+//
+// An agent that sends its events at least once has each stored exactly once when it numbers a
+// stream's events 0, 1, 2, ... and sends the number of a batch's first event as berthPosition: of a
+// batch that overlaps what the stream has, only the rest is stored, and berthNextPosition (also in
+// DescribeLogStreams) is the number that the stream waits for.
+class Service {
+ public:
+  // Errors: those of sqlite/database.h.
+  static base::Result<std::unique_ptr<Service>> open(const std::string& path,
+                                                     const std::string& region,
+                                                     const std::string& account);
+
+  // Runs `calls` in their order, each seeing what those before it did, in one transaction that is
+  // on the disk when this returns: the cost of a commit is shared by the batch. One answer for each
+  // call, of the operation's output shape.
+  // Errors of a call: CloudWatch Logs' own (a failed call changes nothing); "InvalidAction" for an
+  // operation that is not built; "ServiceUnavailableException" when the file cannot be read or
+  // written: then every call of the batch gets it, and nothing of the batch is stored or, when the
+  // very commit failed, all or nothing is.
+  std::vector<base::Result<api::Any>> handle_batch(std::span<const Call> calls, base::Time now);
+  // A batch of one.
+  base::Result<api::Any> handle(const api::Operation& operation, const api::Any& request,
+                                base::Time now);
+
+  // Removes some of the events that expired or whose group or stream was deleted. True: there may
+  // be more, call again soon (each call blocks for some ten milliseconds at most). An hour between
+  // rounds is often enough: CloudWatch Logs itself takes up to 72.
+  // Errors: "ServiceUnavailableException"; nothing was removed then.
+  base::Result<bool> sweep(base::Time now);
+
+  // Whether `handle` knows the operation.
+  static bool is_built(const api::Operation& operation);
+
+ private:
+  Service(std::unique_ptr<sqlite::Database> database, Owner owner, Groups groups, Streams streams,
+          Events events, JsonFields json_fields, Sweeper sweeper);
+  base::Result<void> run(std::span<const Call> calls, base::Time now,
+                         std::vector<base::Result<api::Any>>& answers);
+
+  std::unique_ptr<sqlite::Database> database_;  // First, so that it goes last.
+  Owner owner_;
+  Groups groups_;
+  Streams streams_;
+  Events events_;
+  JsonFields json_fields_;
+  Sweeper sweeper_;
+};
+
+}  // namespace logs

@@ -1,0 +1,168 @@
+#include "logs/tables/streams.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace logs {
+namespace {
+
+// The places in Streams::statements_.
+enum Query : uint8_t {
+  FindByName,
+  FindById,
+  ByName,
+  ByNameDescending,
+  ByLastEvent,
+  ByLastEventDescending,
+  Insert,
+  Update,
+  Remove,
+  LeaveEvents,
+  QueryCount,
+};
+
+#define STREAM_COLUMNS                                                               \
+  "id, group_id, name, creation_time, first_event_timestamp, last_event_timestamp, " \
+  "last_ingestion_time, stored_bytes, next_position"
+
+constexpr std::array<const char*, QueryCount> queries = {
+    "SELECT " STREAM_COLUMNS " FROM log_stream WHERE group_id = ? AND name = ?",
+    "SELECT " STREAM_COLUMNS " FROM log_stream WHERE id = ?",
+    "SELECT " STREAM_COLUMNS " FROM log_stream WHERE group_id = ?1 AND name >= ?2 ORDER BY name",
+    "SELECT " STREAM_COLUMNS
+    " FROM log_stream WHERE group_id = ?1 AND name < ?2 AND name >= ?3 ORDER BY name DESC",
+    "SELECT " STREAM_COLUMNS
+    " FROM log_stream WHERE group_id = ?1 AND (last_event_timestamp, name) > (?2, ?3) "
+    "ORDER BY last_event_timestamp, name",
+    "SELECT " STREAM_COLUMNS
+    " FROM log_stream WHERE group_id = ?1 AND (last_event_timestamp, name) < (?2, ?3) "
+    "ORDER BY last_event_timestamp DESC, name DESC",
+    "INSERT INTO log_stream(group_id, name, creation_time, first_event_timestamp, "
+    "last_event_timestamp, last_ingestion_time, stored_bytes) VALUES(?, ?, ?, -1, -1, -1, 0)",
+    "UPDATE log_stream SET first_event_timestamp = ?2, last_event_timestamp = ?3, "
+    "last_ingestion_time = ?4, stored_bytes = ?5, next_position = ?6 WHERE id = ?1",
+    "DELETE FROM log_stream WHERE id = ?",
+    "INSERT INTO deleted_stream(id) VALUES(?)",
+};
+#undef STREAM_COLUMNS
+
+// The least text behind `name`.
+std::string successor(std::string_view name) {
+  return std::string(name) + '\0';
+}
+// Behind every UTF-8 text that starts with `prefix`.
+std::string behind_prefix(std::string_view prefix) {
+  return std::string(prefix) + '\xFF';
+}
+
+Stream read_row(const sqlite::Statement& row) {
+  Stream stream;
+  stream.id = row.column_int64(0);
+  stream.group_id = row.column_int64(1);
+  stream.name = row.column_text(2);
+  stream.creation_time = row.column_int64(3);
+  stream.first_event_timestamp = row.column_int64(4);
+  stream.last_event_timestamp = row.column_int64(5);
+  stream.last_ingestion_time = row.column_int64(6);
+  stream.stored_bytes = row.column_int64(7);
+  if (!row.column_is_null(8)) stream.next_position = row.column_int64(8);
+  return stream;
+}
+
+base::Result<std::optional<Stream>> read_one(sqlite::Statement& row) {
+  if (!TRY(row.step())) return std::nullopt;
+  Stream stream = read_row(row);
+  row.reset();
+  return stream;
+}
+
+base::Result<void> visit_rows(sqlite::Statement& row, const VisitStream& visit) {
+  while (TRY(row.step())) {
+    if (!visit(read_row(row))) {
+      row.reset();
+      break;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const char* const> Streams::sql() {
+  return queries;
+}
+
+base::Result<Streams> Streams::prepare(sqlite::Database& database) {
+  Streams streams;
+  streams.statements_.reserve(queries.size());
+  for (const char* sql : queries) streams.statements_.push_back(TRY(database.prepare(sql)));
+  return streams;
+}
+
+base::Result<std::optional<Stream>> Streams::find(int64_t group_id, std::string_view name) {
+  return read_one(statements_[FindByName].bind_int64(1, group_id).bind_text(2, name));
+}
+
+base::Result<std::optional<Stream>> Streams::find(int64_t id) {
+  return read_one(statements_[FindById].bind_int64(1, id));
+}
+
+base::Result<void> Streams::visit_by_name(int64_t group_id, std::string_view prefix, Order order,
+                                          const std::optional<StreamPlace>& after,
+                                          const VisitStream& visit) {
+  const auto with_prefix = [&](const Stream& stream) {
+    return stream.name.starts_with(prefix) && visit(stream);
+  };
+  if (order == Order::Ascending) {
+    const std::string from = std::max(std::string(prefix), after ? successor(after->name) : "");
+    return visit_rows(statements_[ByName].bind_int64(1, group_id).bind_text(2, from), with_prefix);
+  }
+  const std::string before = after ? after->name : behind_prefix(prefix);
+  sqlite::Statement& row = statements_[ByNameDescending];
+  row.bind_int64(1, group_id).bind_text(2, before).bind_text(3, prefix);
+  return visit_rows(row, with_prefix);
+}
+
+base::Result<void> Streams::visit_by_last_event(int64_t group_id, Order order,
+                                                const std::optional<StreamPlace>& after,
+                                                const VisitStream& visit) {
+  const bool ascending = order == Order::Ascending;
+  constexpr int64_t first = std::numeric_limits<int64_t>::min();
+  constexpr int64_t last = std::numeric_limits<int64_t>::max();
+  sqlite::Statement& row = statements_[ascending ? ByLastEvent : ByLastEventDescending];
+  row.bind_int64(1, group_id);
+  row.bind_int64(2, after ? after->last_event_timestamp : (ascending ? first : last));
+  row.bind_text(3, after ? after->name : "");
+  return visit_rows(row, visit);
+}
+
+base::Result<void> Streams::insert(int64_t group_id, std::string_view name, int64_t creation_time) {
+  return statements_[Insert]
+      .bind_int64(1, group_id)
+      .bind_text(2, name)
+      .bind_int64(3, creation_time)
+      .run();
+}
+
+base::Result<void> Streams::update(const Stream& stream) {
+  sqlite::Statement& statement = statements_[Update];
+  statement.bind_int64(1, stream.id)
+      .bind_int64(2, stream.first_event_timestamp)
+      .bind_int64(3, stream.last_event_timestamp)
+      .bind_int64(4, stream.last_ingestion_time)
+      .bind_int64(5, stream.stored_bytes);
+  if (stream.next_position) {
+    statement.bind_int64(6, *stream.next_position);
+  } else {
+    statement.bind_null(6);
+  }
+  return statement.run();
+}
+
+base::Result<void> Streams::remove(int64_t id) {
+  TRY_VOID(statements_[Remove].bind_int64(1, id).run());
+  return statements_[LeaveEvents].bind_int64(1, id).run();
+}
+
+}  // namespace logs

@@ -1,0 +1,65 @@
+// What an agent can do, in the attribute names of the ECS agent: a task definition requires those
+// of the features it uses, a container instance registers those it has.
+// Source: amazon-ecs-agent, agent/app/agent_capability.go.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace model {
+
+inline constexpr std::string_view capability_privileged =
+    "com.amazonaws.ecs.capability.privileged-container";
+inline constexpr std::string_view capability_selinux = "com.amazonaws.ecs.capability.selinux";
+inline constexpr std::string_view capability_apparmor = "com.amazonaws.ecs.capability.apparmor";
+inline constexpr std::string_view capability_health_check = "ecs.capability.container-health-check";
+inline constexpr std::string_view capability_ordering = "ecs.capability.container-ordering";
+inline constexpr std::string_view capability_restart_policy =
+    "ecs.capability.container-restart-policy";
+inline constexpr std::string_view capability_pid_ipc = "ecs.capability.pid-ipc-namespace-sharing";
+inline constexpr std::string_view capability_gpu_sharing = "ecs.capability.gpu-sharing-mps";
+
+// Followed by a Docker API version, a log driver's name and a volume driver's name.
+inline constexpr std::string_view capability_docker_api_prefix =
+    "com.amazonaws.ecs.capability.docker-remote-api.";
+inline constexpr std::string_view capability_log_driver_prefix =
+    "com.amazonaws.ecs.capability.logging-driver.";
+inline constexpr std::string_view capability_volume_driver_prefix = "ecs.capability.docker-plugin.";
+
+// With the value "x86_64" or "arm64".
+inline constexpr std::string_view attribute_cpu_architecture = "ecs.cpu-architecture";
+
+// What every agent of Berth registers. Beside these, as far as its machine has them:
+// capability_gpu_sharing where NVIDIA MPS can run, capability_selinux and capability_apparmor where
+// Docker reports them, capability_volume_driver_prefix with each volume plugin of Docker, and
+// attribute_cpu_architecture.
+inline constexpr auto capabilities_of_every_agent = std::to_array<std::string_view>({
+    "com.amazonaws.ecs.capability.docker-remote-api.1.17",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.18",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.19",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.20",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.21",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.22",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.23",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.24",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.25",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.26",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.27",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.28",
+    "com.amazonaws.ecs.capability.docker-remote-api.1.29",
+    "com.amazonaws.ecs.capability.logging-driver.awslogs",
+    "com.amazonaws.ecs.capability.logging-driver.fluentd",
+    "com.amazonaws.ecs.capability.logging-driver.gelf",
+    "com.amazonaws.ecs.capability.logging-driver.journald",
+    "com.amazonaws.ecs.capability.logging-driver.json-file",
+    "com.amazonaws.ecs.capability.logging-driver.splunk",
+    "com.amazonaws.ecs.capability.logging-driver.syslog",
+    capability_privileged,
+    capability_health_check,
+    capability_ordering,
+    capability_restart_policy,
+    capability_pid_ipc,
+    "ecs.capability.docker-plugin.local",
+});
+
+}  // namespace model

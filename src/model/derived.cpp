@@ -1,0 +1,132 @@
+#include "model/derived.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/result.h"
+#include "model/change.h"
+
+namespace model {
+namespace {
+
+ContainerInstance& instance_of(ClusterState& state, const Task& task) {
+  const auto found = state.instances.find(task.instance);
+  CHECK(found != state.instances.end());
+  return found->second;
+}
+
+void hold_gpu(const Task& task, const GpuAssignment& assignment, GpuSlot& gpu) {
+  CHECK(assignment.shared || gpu.holders.empty());
+  CHECK(!assignment.shared || gpu.state != GpuState::Dedicated);
+  const int64_t memory = assignment.shared ? assignment.memory_mib : gpu.device.memory_mib;
+  const int32_t milli = assignment.shared ? assignment.milli : whole_gpu_milli;
+  gpu.holders.push_back({task.arn, assignment.container, memory, milli});
+  if (gpu.state == GpuState::Quarantined) return;
+  gpu.state = assignment.shared ? GpuState::NvidiaMps : GpuState::Dedicated;
+}
+
+}  // namespace
+
+void refresh_gpu(const ClusterState& state, GpuSlot& gpu) {
+  if (gpu.state == GpuState::Quarantined) return;
+  gpu.reason.clear();
+  if (gpu.holders.empty()) {
+    gpu.state = GpuState::Idle;
+    return;
+  }
+  const auto stopping = [&](const GpuHolder& holder) {
+    const Task* const task = find_task(state, holder.task);
+    return task != nullptr && task->desired_status == TaskStatus::Stopped;
+  };
+  if (std::ranges::all_of(gpu.holders, stopping)) {
+    gpu.state = GpuState::Releasing;
+    gpu.reason = base::format("task {} is stopping", short_id(gpu.holders.front().task.str()));
+    return;
+  }
+  gpu.state = gpu.holders.front().milli == whole_gpu_milli ? GpuState::Dedicated
+                                                          : GpuState::NvidiaMps;
+}
+
+void count_status(ClusterState& state, const Task& task, int32_t by) {
+  ContainerInstance& instance = instance_of(state, task);
+  if (task.last_status == TaskStatus::Running) {
+    instance.running_tasks += by;
+  } else if (task.last_status < TaskStatus::Running) {
+    instance.pending_tasks += by;
+  }
+}
+
+void hold(ClusterState& state, const Task& task) {
+  ContainerInstance& instance = instance_of(state, task);
+  instance.cpu_units_held += task.held.cpu_units;
+  instance.memory_mib_held += task.held.memory_mib;
+  for (const HostPort& port : task.held.host_ports) {
+    CHECK(instance.ports_held.emplace(port, task.arn).second);
+  }
+  for (const GpuAssignment& assignment : task.held.gpus) {
+    auto* const gpu = const_cast<GpuSlot*>(find_gpu(instance, assignment.gpu));
+    CHECK(gpu != nullptr);
+    hold_gpu(task, assignment, *gpu);
+    refresh_gpu(state, *gpu);
+  }
+  CHECK(instance.tasks.insert(task.arn).second);
+  count_status(state, task, +1);
+  state.tasks_by_group[{task.cluster, task.group}].insert(task.arn);
+}
+
+void let_go(ClusterState& state, const Task& task) {
+  ContainerInstance& instance = instance_of(state, task);
+  instance.cpu_units_held -= task.held.cpu_units;
+  instance.memory_mib_held -= task.held.memory_mib;
+  for (const HostPort& port : task.held.host_ports) instance.ports_held.erase(port);
+  for (GpuSlot& gpu : instance.gpus) {
+    std::erase_if(gpu.holders,
+                  [&](const GpuHolder& holder) { return holder.task == task.arn; });
+    refresh_gpu(state, gpu);
+  }
+  instance.tasks.erase(task.arn);
+  const auto group = state.tasks_by_group.find({task.cluster, task.group});
+  CHECK(group != state.tasks_by_group.end());
+  group->second.erase(task.arn);
+  if (group->second.empty()) state.tasks_by_group.erase(group);
+}
+
+void check_invariants(const ClusterState& state) {
+  for (const auto& [arn, instance] : state.instances) {
+    CHECK(instance.arn == arn);
+    int64_t cpu_units = 0;
+    int64_t memory_mib = 0;
+    size_t ports = 0;
+    std::map<std::string, size_t> holders;
+    for (const TaskArn& task_arn : instance.tasks) {
+      const Task* const task = find_task(state, task_arn);
+      CHECK(task != nullptr && task->instance == arn);
+      CHECK(task->last_status != TaskStatus::Stopped);
+      cpu_units += task->held.cpu_units;
+      memory_mib += task->held.memory_mib;
+      ports += task->held.host_ports.size();
+      for (const GpuAssignment& held : task->held.gpus) ++holders[held.gpu];
+    }
+    CHECK(cpu_units == instance.cpu_units_held);
+    CHECK(memory_mib == instance.memory_mib_held);
+    CHECK(ports == instance.ports_held.size());
+    for (const GpuSlot& gpu : instance.gpus) {
+      CHECK(gpu.holders.size() == holders[gpu.device.uuid]);
+      int64_t held_mib = 0;
+      for (const GpuHolder& holder : gpu.holders) held_mib += holder.memory_mib;
+      CHECK(held_mib <= gpu.device.memory_mib || gpu.holders.size() <= 1);
+    }
+  }
+  size_t held = 0;
+  for (const auto& [arn, task] : state.tasks) {
+    if (task.last_status == TaskStatus::Stopped) {
+      CHECK(state.stopped_tasks.contains({*task.stopped_at, arn}));
+      continue;
+    }
+    ++held;
+    CHECK(state.tasks_by_group.at({task.cluster, task.group}).contains(arn));
+  }
+  CHECK(held + state.stopped_tasks.size() == state.tasks.size());
+}
+
+}  // namespace model

@@ -1,0 +1,17 @@
+// What follows from the records: who holds what, and the indexes. Used by apply() and after a load.
+#pragma once
+
+#include "model/state.h"
+
+namespace model {
+
+// The task takes what it holds on its instance. CHECKs that nothing is given twice.
+void hold(ClusterState& state, const Task& task);
+// The task lets go of all that it holds.
+void let_go(ClusterState& state, const Task& task);
+// Counts the task in (+1) or out (-1) of its instance's running or pending tasks.
+void count_status(ClusterState& state, const Task& task, int32_t by);
+// The GPU's state as its holders make it; a quarantine stays.
+void refresh_gpu(const ClusterState& state, GpuSlot& gpu);
+
+}  // namespace model

@@ -1,0 +1,33 @@
+// The identities of the cluster's things, and how their ARNs are spelled.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/id.h"
+
+namespace model {
+
+using ClusterName = base::Id<struct ClusterNameTag>;
+using InstanceArn = base::Id<struct InstanceArnTag>;              // Of a container instance.
+using TaskArn = base::Id<struct TaskArnTag>;                      // Of a task.
+using TaskDefinitionArn = base::Id<struct TaskDefinitionArnTag>;  // With its revision.
+
+// Whose ARNs these are: one account in one region.
+struct Account {
+  std::string region = "us-east-1";
+  std::string id = "123456789012";
+};
+
+std::string cluster_arn(const Account& account, const ClusterName& cluster);
+InstanceArn instance_arn(const Account& account, const ClusterName& cluster, std::string_view id);
+TaskArn task_arn(const Account& account, const ClusterName& cluster, std::string_view id);
+std::string container_arn(const Account& account, const ClusterName& cluster,
+                          std::string_view task_id, std::string_view id);
+TaskDefinitionArn task_definition_arn(const Account& account, std::string_view family,
+                                      int32_t revision);
+
+// The part of an ARN behind its last "/": the id of a task or an instance.
+std::string_view short_id(std::string_view arn);
+
+}  // namespace model

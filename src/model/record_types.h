@@ -1,0 +1,44 @@
+// The records that differ from what the state keeps in memory.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/state.h"
+
+namespace model {
+
+struct GpuRecord {
+  GpuDevice device;
+  std::string quarantined;  // The reason; empty: not quarantined.
+};
+API_DESCRIBED(GpuRecord);
+
+// A ContainerInstance without what is derived from its tasks.
+struct InstanceRecord {
+  InstanceArn arn;
+  ClusterName cluster;
+  std::string ec2_instance_id;
+  InstanceStatus status = InstanceStatus::Active;
+  int64_t version = 1;
+  base::Time registered_at;
+  std::string agent_version;
+  std::string agent_hash;
+  std::string docker_version;
+  bool external = false;
+  std::string emulated_instance_type;
+  std::string gpu_driver_version;
+  int64_t cpu_units = 0;
+  int64_t memory_mib = 0;
+  std::vector<HostPort> reserved_ports;
+  std::map<std::string, std::string> attributes;
+  std::vector<GpuRecord> gpus;
+  api::List<api::ecs::Tag> tags;
+  bool agent_connected = false;
+  std::string status_reason;
+  base::Time connected_changed_at;
+};
+API_DESCRIBED(InstanceRecord);
+
+}  // namespace model

@@ -1,0 +1,218 @@
+// The cluster as the control plane knows it: plain values in ordered containers; no I/O, no clock.
+// Only apply() (model/change.h) alters a ClusterState; everyone else reads it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/generated/ecs.h"
+#include "api/shape.h"
+#include "base/time.h"
+#include "model/gpu.h"
+#include "model/ids.h"
+#include "model/resources.h"
+
+namespace model {
+
+// ECS lastStatus and desiredStatus, in the order that a task goes through them.
+// Source: ECS Developer Guide, "Amazon ECS task lifecycle".
+enum class TaskStatus : uint8_t {
+  Provisioning,
+  Pending,
+  Activating,
+  Running,
+  Deactivating,
+  Stopping,
+  Deprovisioning,
+  Stopped,
+};
+API_DESCRIBED(TaskStatus);
+
+enum class ClusterStatus : uint8_t { Active, Inactive };
+API_DESCRIBED(ClusterStatus);
+
+struct Cluster {
+  ClusterName name;
+  ClusterStatus status = ClusterStatus::Active;
+  base::Time created_at;
+  api::List<api::ecs::Tag> tags;
+  api::List<api::ecs::ClusterSetting> settings;
+  std::optional<api::ecs::ClusterConfiguration> configuration;
+};
+API_DESCRIBED(Cluster);
+
+// One revision of a family. `definition` is what DescribeTaskDefinition answers.
+struct TaskDefinition {
+  std::string family;
+  int32_t revision = 0;
+  api::ecs::TaskDefinition definition;
+  api::List<api::ecs::Tag> tags;
+};
+API_DESCRIBED(TaskDefinition);
+
+enum class InstanceStatus : uint8_t { Registering, Active, Draining, Deregistering, Inactive };
+API_DESCRIBED(InstanceStatus);
+
+enum class GpuState : uint8_t {
+  Idle,         // Proven empty; may be given out.
+  Dedicated,    // Held whole by one container.
+  NvidiaMps,    // Shared by containers through NVIDIA MPS.
+  Releasing,    // Its task is stopping or stopped, and the agent has not proven it empty yet.
+  Quarantined,  // Not given out until an operator clears it; `reason` says why.
+};
+
+// A share or the whole of a GPU in somebody's hands. Derived from the tasks.
+struct GpuHolder {
+  TaskArn task;
+  std::string container;
+  int64_t memory_mib = 0;  // The whole memory for a dedicated GPU.
+  int32_t milli = 0;       // Thousandths: whole_gpu_milli for a dedicated GPU.
+};
+
+struct GpuSlot {
+  GpuDevice device;
+  GpuState state = GpuState::Idle;
+  std::string reason;  // Of Releasing and Quarantined; one sentence.
+  std::vector<GpuHolder> holders;
+};
+
+// A container instance: a machine whose agent has registered it.
+struct ContainerInstance {
+  InstanceArn arn;
+  ClusterName cluster;
+  std::string ec2_instance_id;
+  InstanceStatus status = InstanceStatus::Active;
+  int64_t version = 1;  // Grows with each change that a client can see.
+  base::Time registered_at;
+  std::string agent_version;
+  std::string agent_hash;
+  std::string docker_version;
+  bool external = false;  // Registered with ecs.capability.external: launch type EXTERNAL.
+  std::string emulated_instance_type;  // Empty: a real machine.
+  std::string gpu_driver_version;
+  int64_t cpu_units = 0;                          // Registered.
+  int64_t memory_mib = 0;                         // Registered.
+  std::set<HostPort> reserved_ports;              // Taken by the machine itself from the start.
+  std::map<std::string, std::string> attributes;  // Name to value; an empty value is no value.
+  std::vector<GpuSlot> gpus;                      // In the agent's order.
+  api::List<api::ecs::Tag> tags;
+
+  // Known in memory only, made anew after a restart.
+  bool agent_connected = false;
+  std::string status_reason;        // Why the agent is not connected, where it told.
+  base::Time connected_changed_at;  // When agent_connected was last set.
+
+  // Derived from the tasks that are placed here and not STOPPED.
+  int64_t cpu_units_held = 0;
+  int64_t memory_mib_held = 0;
+  std::map<HostPort, TaskArn> ports_held;
+  std::set<TaskArn> tasks;
+  int32_t running_tasks = 0;
+  int32_t pending_tasks = 0;
+};
+
+struct TaskContainer {
+  std::string name;
+  std::string arn;
+  std::string image;
+  std::string image_digest;
+  std::string runtime_id;
+  TaskStatus last_status = TaskStatus::Pending;  // Pending, Running or Stopped.
+  std::optional<int32_t> exit_code;
+  std::string reason;
+  api::List<api::ecs::NetworkBinding> network_bindings;
+  std::string health_status = "UNKNOWN";
+  friend bool operator==(const TaskContainer&, const TaskContainer&) = default;
+};
+API_DESCRIBED(TaskContainer);
+
+struct Task {
+  TaskArn arn;
+  ClusterName cluster;
+  InstanceArn instance;
+  TaskDefinitionArn definition;
+  TaskStatus last_status = TaskStatus::Pending;
+  TaskStatus desired_status = TaskStatus::Running;
+  int64_t version = 1;
+  std::string group;
+  std::string started_by;
+  std::string launch_type;  // "EC2" or "EXTERNAL".
+  std::optional<api::ecs::TaskOverride> overrides;
+  api::List<api::ecs::Tag> tags;
+  bool enable_execute_command = false;
+  HeldResources held;
+  std::vector<TaskContainer> containers;  // In the definition's order.
+  std::string stop_code;
+  std::string stopped_reason;
+  base::Time created_at;
+  std::optional<base::Time> started_at;
+  std::optional<base::Time> stopping_at;
+  std::optional<base::Time> stopped_at;
+  std::optional<base::Time> pull_started_at;
+  std::optional<base::Time> pull_stopped_at;
+  std::optional<base::Time> execution_stopped_at;
+
+  // Known in memory only: the agent has said that it holds the task's payload.
+  bool acknowledged = false;
+};
+API_DESCRIBED(Task);
+
+// What a clientToken has bought: the same call again gets the same answer.
+// Source: ECS API reference, RunTask, clientToken; "Ensuring idempotency".
+struct ClientToken {
+  ClusterName cluster;
+  std::string token;
+  std::string operation;     // "RunTask" or "StartTask".
+  std::string request_hash;  // Of the request's members, the token left out.
+  std::vector<TaskArn> tasks;
+  api::List<api::ecs::Failure> failures;
+  base::Time used_at;
+};
+API_DESCRIBED(ClientToken);
+
+struct ClusterState {
+  std::map<ClusterName, Cluster> clusters;
+  // Family to revision to definition. INACTIVE revisions stay.
+  std::map<std::string, std::map<int32_t, TaskDefinition>, std::less<>> task_definitions;
+  std::map<InstanceArn, ContainerInstance> instances;
+  std::map<TaskArn, Task> tasks;
+  std::map<std::pair<ClusterName, std::string>, ClientToken> client_tokens;
+
+  // Derived indexes; apply() keeps them, rebuild_derived() makes them from the rest.
+  std::map<std::pair<ClusterName, std::string>, std::set<TaskArn>> tasks_by_group;  // Not STOPPED.
+  std::set<std::pair<base::Time, TaskArn>> stopped_tasks;  // By stopped_at: for expiry.
+};
+
+// Lookups; nullptr when there is none. The pointer lives until the next apply().
+const Cluster* find_cluster(const ClusterState& state, const ClusterName& name);
+const ContainerInstance* find_instance(const ClusterState& state, const InstanceArn& arn);
+const Task* find_task(const ClusterState& state, const TaskArn& arn);
+const TaskDefinition* find_task_definition(const ClusterState& state, const TaskDefinitionArn& arn);
+// The newest ACTIVE revision of the family.
+const TaskDefinition* latest_task_definition(const ClusterState& state, std::string_view family);
+
+// Free is what is registered, less what tasks hold.
+inline int64_t cpu_units_free(const ContainerInstance& i) {
+  return i.cpu_units - i.cpu_units_held;
+}
+inline int64_t memory_mib_free(const ContainerInstance& i) {
+  return i.memory_mib - i.memory_mib_held;
+}
+const GpuSlot* find_gpu(const ContainerInstance& instance, std::string_view uuid);
+// VRAM of the GPU that nobody holds, in MiB; 0 where the GPU may not be given out.
+int64_t gpu_memory_mib_free(const GpuSlot& gpu);
+
+// Wire names: "PROVISIONING", "ACTIVE", "NVIDIA_MPS"...
+std::string_view to_string(TaskStatus status);
+std::string_view to_string(ClusterStatus status);
+std::string_view to_string(InstanceStatus status);
+std::string_view to_string(GpuState state);
+std::optional<TaskStatus> parse_task_status(std::string_view text);
+std::optional<InstanceStatus> parse_instance_status(std::string_view text);
+
+}  // namespace model

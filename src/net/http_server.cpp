@@ -1,0 +1,216 @@
+#include "net/http_server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <utility>
+
+#include "base/log.h"
+#include "net/http_connection.h"
+#include "net/loop_core.h"
+#include "net/socket.h"
+
+namespace net {
+namespace {
+
+// Connections beyond the limit that are told so; any more are just closed.
+constexpr size_t refused_at_once = 64;
+constexpr int accepts_per_turn = 64;
+constexpr std::chrono::milliseconds pause_without_descriptors{100};
+
+std::chrono::milliseconds tick_length(const HttpServerOptions& options) {
+  const auto shortest = std::min({options.head_timeout, options.body_timeout, options.idle_timeout,
+                                  options.write_timeout, options.linger_timeout});
+  return std::clamp(shortest / 4, std::chrono::milliseconds{5}, std::chrono::milliseconds{500});
+}
+
+// Counts the connections that there are.
+class Slot {
+ public:
+  explicit Slot(std::shared_ptr<std::atomic<size_t>> count) : count_(std::move(count)) {}
+  ~Slot() { count_->fetch_sub(1); }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+ private:
+  std::shared_ptr<std::atomic<size_t>> count_;  // Shared with the listener.
+};
+
+}  // namespace
+
+// Takes connections on the first thread and deals them out to all.
+class Listener final : public Resident, public std::enable_shared_from_this<Listener> {
+ public:
+  Listener(std::shared_ptr<const ServerSettings> settings, Fd fd)
+      : settings_(std::move(settings)),
+        descriptor_(settings_->loop->context(0).get_executor()),
+        retry_(settings_->loop->context(0).get_executor()),
+        fd_(std::move(fd)) {}
+
+  void start() {
+    if (!settings_->loop->add_resident(0, settings_->owner, shared_from_this())) return;
+    boost::system::error_code error;
+    descriptor_.assign(fd_.get(), error);
+    CHECK(!error);
+    static_cast<void>(fd_.release());
+    wait();
+  }
+
+  void on_stop() override {
+    boost::system::error_code ignored;  // The descriptor is closed either way.
+    descriptor_.close(ignored);
+    retry_.cancel();
+    settings_->loop->remove_resident(0, this);
+  }
+
+ private:
+  void wait() {
+    descriptor_.async_wait(boost::asio::posix::descriptor_base::wait_read,
+                           [self = shared_from_this()](const boost::system::error_code& error) {
+                             if (!error) self->accept();
+                           });
+  }
+
+  void accept() {
+    for (int i = 0; i < accepts_per_turn; ++i) {
+      Fd fd(::accept4(descriptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (fd) {
+        take(std::move(fd));
+        continue;
+      }
+      if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+        pause(errno);
+        return;
+      }
+      // Anything else is about the one connection, which is gone (accept(2)).
+    }
+    wait();
+  }
+
+  void pause(int error) {
+    base::log_warning("cannot accept a connection: {}; trying again", errno_text(error));
+    retry_.expires_after(pause_without_descriptors);
+    retry_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
+      if (!failed) self->wait();
+    });
+  }
+
+  void take(Fd fd) {
+    const size_t connections = count_->fetch_add(1) + 1;
+    auto slot = std::make_shared<Slot>(count_);
+    const size_t limit = settings_->options.max_connections;
+    if (connections > limit + refused_at_once) return;
+    const size_t thread = settings_->loop->pick_thread();
+    auto connection =
+        std::make_shared<HttpConnection>(settings_, thread, std::move(fd), std::move(slot));
+    settings_->loop->post(thread, [connection, refused = connections > limit] {
+      refused ? connection->start_refused() : connection->start();
+    });
+  }
+
+  const std::shared_ptr<const ServerSettings> settings_;  // Shared with the connections.
+  boost::asio::posix::basic_stream_descriptor<Executor> descriptor_;
+  SteadyTimer retry_;
+  Fd fd_;
+  // Shared with the connections, the last of which may outlive this.
+  const std::shared_ptr<std::atomic<size_t>> count_ = std::make_shared<std::atomic<size_t>>(0);
+};
+
+// Looks after the deadlines of the connections of one thread.
+class Ticker final : public Resident, public std::enable_shared_from_this<Ticker> {
+ public:
+  Ticker(std::shared_ptr<const ServerSettings> settings, size_t thread)
+      : settings_(std::move(settings)),
+        thread_(thread),
+        timer_(settings_->loop->context(thread).get_executor()) {}
+
+  void start() {
+    if (settings_->loop->add_resident(thread_, settings_->owner, shared_from_this())) wait();
+  }
+  void on_stop() override {
+    timer_.cancel();
+    stopped_ = true;
+    settings_->loop->remove_resident(thread_, this);
+  }
+
+ private:
+  void wait() {
+    timer_.expires_after(tick_length(settings_->options));
+    timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (error || self->stopped_) return;
+      self->settings_->loop->tick_residents(self->thread_, self->settings_->owner,
+                                            std::chrono::steady_clock::now());
+      self->wait();
+    });
+  }
+
+  const std::shared_ptr<const ServerSettings> settings_;  // Shared with the connections.
+  const size_t thread_;
+  SteadyTimer timer_;
+  bool stopped_ = false;
+};
+
+class ServerCore {
+ public:
+  std::shared_ptr<ServerSettings> settings;
+  uint16_t port = 0;
+  std::atomic<bool> stopped{false};
+};
+
+HttpServer::HttpServer(std::shared_ptr<ServerCore> core) : core_(std::move(core)) {}
+HttpServer::~HttpServer() {
+  stop();
+}
+
+uint16_t HttpServer::port() const {
+  return core_->port;
+}
+
+base::Result<std::unique_ptr<HttpServer>> HttpServer::create(Loop& loop, HttpServerOptions options,
+                                                             HttpHandler handler,
+                                                             UpgradeHandler upgrade) {
+  CHECK(handler);
+  auto core = std::make_shared<ServerCore>();
+  core->settings = std::make_shared<ServerSettings>();
+  ServerSettings& settings = *core->settings;
+  if (options.tls) settings.tls = TRY(TlsContext::create_server(*options.tls));
+  Fd fd = options.unix_socket_path.empty() ? TRY(listen_tcp(options.address, options.port))
+                                           : TRY(listen_unix(options.unix_socket_path));
+  core->port = local_port(fd.get());
+  settings.options = std::move(options);
+  settings.handler = std::move(handler);
+  settings.upgrade = std::move(upgrade);
+  settings.loop = loop.core();
+  settings.owner = core.get();
+  for (size_t thread = 0; thread < settings.loop->threads(); ++thread) {
+    auto ticker = std::make_shared<Ticker>(core->settings, thread);
+    settings.loop->post(thread, [ticker] { ticker->start(); });
+  }
+  auto listener = std::make_shared<Listener>(core->settings, std::move(fd));
+  settings.loop->post(0, [listener] { listener->start(); });
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(core)));
+}
+
+void HttpServer::stop() {
+  if (core_->stopped.exchange(true)) return;
+  LoopCore& loop = *core_->settings->loop;
+  // First the listener, on thread 0, so that no thread gets a connection after its turn.
+  for (size_t turn = 0; turn < 2; ++turn) {
+    const size_t threads = turn == 0 ? 1 : loop.threads();
+    for (size_t thread = 0; thread < threads; ++thread) {
+      loop.run_and_wait(thread, [&loop, thread, owner = core_->settings->owner] {
+        loop.stop_residents(thread, owner);
+      });
+    }
+  }
+  // They may hold what holds this server.
+  core_->settings->handler = nullptr;
+  core_->settings->upgrade = nullptr;
+  const std::string& path = core_->settings->options.unix_socket_path;
+  if (!path.empty()) ::unlink(path.c_str());
+}
+
+}  // namespace net

@@ -1,0 +1,101 @@
+// HTTP/1.1 server over TCP, TLS or a unix socket, with upgrades to WebSocket.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "net/http.h"
+#include "net/loop.h"
+#include "net/tls.h"
+#include "net/websocket.h"
+
+namespace net {
+
+class ServerCore;
+class Exchange;
+
+struct HttpServerOptions {
+  std::string address = "127.0.0.1";  // An IP address of this machine, "0.0.0.0" or "::".
+  uint16_t port = 0;                  // 0 = any; HttpServer::port() tells which.
+  std::string unix_socket_path{};     // Where set, this is listened on, not address and port.
+  std::optional<TlsServerOptions> tls{};
+
+  size_t max_head_bytes = size_t{64} << 10;  // A bigger head is answered with 431.
+  // The bytes of body that a request with this head may have; more is answered with 413. Called on
+  // a thread of the loop. Unset = 1 MiB for all.
+  std::function<size_t(const HttpRequest& head)> body_limit{};
+  size_t max_connections = 10'000;  // Web sockets included; one more is answered with 503.
+
+  base::Milliseconds head_timeout{10'000};   // From the first byte to the end of the head.
+  base::Milliseconds body_timeout{30'000};   // For each next 16 KiB of body.
+  base::Milliseconds idle_timeout{75'000};   // Between two requests of a connection.
+  base::Milliseconds write_timeout{30'000};  // For each next 16 KiB of response.
+  base::Milliseconds linger_timeout{2'000};  // For the peer to close after the last response.
+
+  // The response to a request that was refused before any handler saw it (400, 408, 413, 417, 431,
+  // 501, 503, 505) or that no handler answered (500). Unset = `why` as text/plain.
+  std::function<HttpResponse(int status, std::string_view why)> on_protocol_error{};
+
+  WebSocketOptions web_socket{};
+};
+
+// Where the response to one request goes: a handle that may be copied, kept and called from any
+// thread. When the last copy goes without an answer, the peer gets 500.
+class Responder {
+ public:
+  explicit Responder(std::shared_ptr<Exchange> exchange);
+  // False when the request was answered before; that response then is dropped.
+  bool respond(HttpResponse response) const;
+
+ private:
+  std::shared_ptr<Exchange> exchange_;  // Shared among the copies.
+};
+
+// The same for a request to become a web socket.
+class Upgrade {
+ public:
+  explicit Upgrade(std::shared_ptr<Exchange> exchange);
+  // Called on the thread of the UpgradeHandler this returns before any handler runs; on another
+  // thread the handlers may run earlier. When the peer is gone, on_close comes. Exactly one of
+  // accept and refuse, once; nullptr when one was called before.
+  std::shared_ptr<WebSocket> accept(WebSocketHandlers handlers) const;
+  bool refuse(HttpResponse response) const;
+
+ private:
+  std::shared_ptr<Exchange> exchange_;  // Shared among the copies.
+};
+
+// Called on a thread of the loop, for several connections at once; must not block.
+using HttpHandler = std::function<void(HttpRequest, Responder)>;
+using UpgradeHandler = std::function<void(HttpRequest, Upgrade)>;
+
+class HttpServer {
+ public:
+  // Listens from now on. An empty `upgrade` leaves requests to upgrade to `handler`.
+  // Errors: "AddressInUse", "InvalidAddress", "AccessDenied", "TlsError".
+  static base::Result<std::unique_ptr<HttpServer>> create(Loop& loop, HttpServerOptions options,
+                                                          HttpHandler handler,
+                                                          UpgradeHandler upgrade = {});
+  ~HttpServer();  // Does stop().
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  uint16_t port() const;  // 0 on a unix socket.
+
+  // Cuts all connections and web sockets, after which no handler is running or will run. Responders
+  // that are still held do nothing. Not to be called on a thread of the loop.
+  void stop();
+
+ private:
+  explicit HttpServer(std::shared_ptr<ServerCore> core);
+  std::shared_ptr<ServerCore> core_;  // Shared with its connections.
+};
+
+}  // namespace net

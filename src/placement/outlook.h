@@ -1,0 +1,68 @@
+// What the engine expects of a cluster's future: the typical workload, learned from what arrives,
+// and from it the profile by which each instance is judged.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "placement/filters.h"
+#include "placement/fleet.h"
+#include "placement/pack/mix.h"
+#include "placement/pack/objective.h"
+
+namespace placement {
+
+class Outlook {
+ public:
+  explicit Outlook(Policy policy);
+
+  // From now on the typical workload is this, and nothing is learned.
+  void fix(const std::vector<pack::Kind>& kinds);
+
+  // Forgets the instances, keeps what was learned.
+  void forget_instances();
+
+  // A task arrives. To be called before sync().
+  void observe(const pack::Kind& kind);
+
+  // Gives every entry that has changed a profile, and makes all profiles anew when the workload or
+  // the room that is left has changed enough.
+  void sync(const model::ClusterState& state, Fleet& fleet, Filters& filters);
+
+  const pack::Profile& profile_of(const Entry& entry) const { return profiles_[entry.profile]; }
+  // The sequence number of the last change of any profile.
+  uint64_t changed_at() const { return changed_at_; }
+  const pack::Scale& scale() const { return scale_; }
+  // Brings the entry's standing up to date with its profile; now: the fleet's sequence number.
+  void refresh(Entry& entry, uint64_t now) const;
+  // The sum over all entries, in thousandths of a GPU: how much idle GPU is of no use.
+  double fragments(Fleet& fleet) const;
+
+ private:
+  bool learns() const { return !fixed_ && scale_.policy != Policy::Random; }
+  void rebuild(const model::ClusterState& state, Fleet& fleet, Filters& filters);
+  void assign_profile(Entry& entry, uint32_t index, const Filters& filters);
+  uint64_t eligible_mask(uint32_t index, const Filters& filters) const;
+  void fill(pack::Profile& profile);
+  void reprice(Fleet& fleet);
+
+  pack::Scale scale_;
+  pack::Mix mix_;
+  bool fixed_ = false;
+  uint64_t next_rebuild_ = 1;
+  uint64_t repriced_at_ = 0;  // Arrivals.
+  bool rebuild_due_ = true;
+  bool reprice_due_ = false;
+  std::vector<pack::Weighted> typical_;
+  std::vector<uint32_t> rules_;  // Of the typical kinds, at most 64.
+  std::map<std::pair<pack::Hardware, uint64_t>, uint32_t> number_of_;
+  std::vector<pack::Profile> profiles_;
+  std::vector<double> idle_;                           // Per profile: thousandths that are free.
+  std::vector<std::pair<uint32_t, int32_t>> counted_;  // Per entry: what idle_ holds of it.
+  uint64_t synced_at_ = 0;
+  uint64_t changed_at_ = 0;
+};
+
+}  // namespace placement

@@ -1,0 +1,37 @@
+// The websockets of agents: ACS, through which the control plane tells them what to run, and TCS,
+// through which they send telemetry. Source: agent protocol, "ACS session" and "TCS".
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "auth/key_ring.h"
+#include "base/result.h"
+#include "net/http_server.h"
+#include "server/core_thread.h"
+
+namespace server {
+
+inline constexpr std::string_view acs_path = "/acs/ws";
+inline constexpr std::string_view tcs_path = "/tcs/ws";
+
+class AgentSockets {
+ public:
+  // `core` and the settings' account outlive it.
+  AgentSockets(CoreThread& core, model::Account account) : core_(core), account_(account) {}
+
+  // The upgrade of a verified caller. Any thread.
+  // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
+  base::Result<void> open(const net::HttpRequest& request, const auth::Caller& caller,
+                          const net::Upgrade& upgrade);
+
+ private:
+  void open_acs(control::SessionOpened opened, const net::Upgrade& upgrade);
+  void open_tcs(const net::Upgrade& upgrade);
+
+  CoreThread& core_;
+  model::Account account_;
+  std::atomic<control::SessionId> last_session_ = 0;
+};
+
+}  // namespace server

@@ -1,0 +1,93 @@
+#include "server/core_thread.h"
+
+#include <algorithm>
+
+#include "acs/messages.h"
+#include "base/log.h"
+
+namespace server {
+namespace {
+
+constexpr uint16_t close_going_away = 1001;
+constexpr base::Milliseconds longest_wait{1'000};
+constexpr base::Milliseconds out_of_service_wait{1'000};
+
+}  // namespace
+
+CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, base::Clock& clock)
+    : driver_(std::move(driver)), clock_(clock), thread_([this] { run(); }) {}
+
+CoreThread::~CoreThread() { stop(); }
+
+void CoreThread::stop() {
+  queue_.close();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
+  std::vector<control::Input> inputs;
+  inputs.reserve(works.size());
+  for (Work& work : works) {
+    if (auto* const call = std::get_if<CallWork>(&work)) {
+      call->call.id = ++last_request_;
+      answers_.emplace(call->call.id, std::move(call->answered));
+      inputs.emplace_back(std::move(call->call));
+    } else if (auto* const opened = std::get_if<SessionOpenedWork>(&work)) {
+      sockets_[opened->opened.session] = std::move(opened->socket);
+      inputs.emplace_back(std::move(opened->opened));
+    } else if (auto* const message = std::get_if<control::SessionMessage>(&work)) {
+      inputs.emplace_back(std::move(*message));
+    } else {
+      const auto closed = std::get<control::SessionClosed>(work);
+      sockets_.erase(closed.session);
+      inputs.emplace_back(closed);
+    }
+  }
+  return inputs;
+}
+
+void CoreThread::release(driver::Released released) {
+  for (control::Reply& reply : released.replies) {
+    const auto answer = answers_.find(reply.id);
+    CHECK(answer != answers_.end());
+    answer->second(std::move(reply.result));
+    answers_.erase(answer);
+  }
+  for (const control::ToAgent& message : released.messages) {
+    const auto socket = sockets_.find(message.session);
+    if (socket != sockets_.end()) socket->second->send(acs::encode(message.message));
+  }
+  for (const control::CloseSession& close : released.closes) {
+    const auto socket = sockets_.find(close.session);
+    if (socket == sockets_.end()) continue;
+    socket->second->send(acs::encode(acs::ServerError{close.reason.code, close.reason.message}));
+    socket->second->close(close_going_away, close.reason.code);
+  }
+  if (released.reloaded) {
+    base::log_warning("the state was loaded again from the store; agents reconnect");
+    for (const auto& [session, socket] : sockets_) {
+      socket->close(close_going_away, "the control plane has restarted");
+    }
+    sockets_.clear();
+  }
+  if (released.out_of_service) {
+    base::log_error("out of service: {}", released.out_of_service->message);
+  }
+}
+
+void CoreThread::run() {
+  while (true) {
+    const base::Milliseconds until_timer = driver_->next_timer() - clock_.now();
+    auto works = queue_.pop_batch(
+        most_per_turn, std::clamp(until_timer, base::Milliseconds{0}, longest_wait));
+    if (works.empty() && queue_.closed()) return;
+    const base::Time now = clock_.now();
+    if (works.empty() && driver_->next_timer() > now) continue;
+    auto released = driver_->turn(take_inputs(std::move(works)), now);
+    const bool out_of_service = released.out_of_service.has_value();
+    release(std::move(released));
+    if (out_of_service) std::this_thread::sleep_for(out_of_service_wait);
+  }
+}
+
+}  // namespace server

@@ -1,0 +1,69 @@
+// The one thread that owns the driver and so the cluster's state: takes what the I/O threads hand
+// it, runs turns, and gives the answers and messages back to them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/queue.h"
+#include "base/time.h"
+#include "control/input.h"
+#include "driver/driver.h"
+#include "net/websocket.h"
+
+namespace server {
+
+// Called once with the answer, on the core thread: hand it on, do not work there.
+using Answered = std::move_only_function<void(std::expected<api::Any, base::Error>)>;
+
+struct CallWork {
+  control::ApiCall call;  // Its id is set by the core thread.
+  Answered answered;
+};
+struct SessionOpenedWork {
+  control::SessionOpened opened;
+  std::shared_ptr<net::WebSocket> socket;  // Shared with the connection.
+};
+using Work =
+    std::variant<CallWork, SessionOpenedWork, control::SessionMessage, control::SessionClosed>;
+
+class CoreThread {
+ public:
+  // `clock` outlives it.
+  CoreThread(std::unique_ptr<driver::Driver> driver, base::Clock& clock);
+  ~CoreThread();  // Does stop().
+  CoreThread(const CoreThread&) = delete;
+  CoreThread& operator=(const CoreThread&) = delete;
+
+  // False when too much is waiting already; `work` is untouched then. Any thread.
+  bool try_push(Work&& work) { return queue_.try_push(std::move(work)); }
+  // Waits for room: for what must not be lost, such as the end of a session. Any thread.
+  void push(Work work) { queue_.push(std::move(work)); }
+
+  // Finishes what was pushed before and joins the thread.
+  void stop();
+
+ private:
+  void run();
+  std::vector<control::Input> take_inputs(std::vector<Work> works);
+  void release(driver::Released released);
+
+  static constexpr size_t capacity = 20'000;
+  static constexpr size_t most_per_turn = 2'000;
+
+  std::unique_ptr<driver::Driver> driver_;
+  base::Clock& clock_;
+  base::Queue<Work> queue_{capacity};
+  // Owned by the thread.
+  control::RequestId last_request_ = 0;
+  std::map<control::RequestId, Answered> answers_;
+  std::map<control::SessionId, std::shared_ptr<net::WebSocket>> sockets_;
+  std::thread thread_;  // Last: it uses all of the above.
+};
+
+}  // namespace server

@@ -1,0 +1,184 @@
+#include "server/front.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/json.h"
+#include "api/query.h"
+#include "base/format.h"
+#include "json/text.h"
+
+namespace server {
+namespace {
+
+constexpr size_t mib = size_t{1} << 20;
+
+std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
+std::string_view query_of(std::string_view target) {
+  const size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1);
+}
+
+const api::Service* service_named(std::string_view name) {
+  const std::array<const api::Service*, 3> all{&api::ecs_service(), &api::logs_service(),
+                                               &api::sts_service()};
+  const auto found = std::ranges::find_if(all, [&](const auto* one) { return one->name == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+base::Result<const api::Operation*> operation_named(const api::Service& service,
+                                                    std::string_view name) {
+  const api::Operation* const operation = api::find(service, name);
+  if (operation == nullptr) {
+    return base::fail(service.protocol == api::Protocol::Query ? "InvalidAction"
+                                                               : "UnknownOperationException",
+                      base::format("The service {} has no operation {}.", service.name, name));
+  }
+  return operation;
+}
+
+base::Result<Call> read_json(const net::HttpRequest& request, const api::Service& service) {
+  const std::string* const target = net::find_header(request.headers, "X-Amz-Target");
+  if (target == nullptr) {
+    return base::fail("MissingActionException",
+                      base::format("The header X-Amz-Target is missing; for {} it is \"{}.\" and "
+                                   "the operation's name.",
+                                   service.name, service.target_prefix));
+  }
+  const size_t dot = target->rfind('.');
+  if (dot == std::string::npos || std::string_view(*target).substr(0, dot) != service.target_prefix) {
+    return base::fail(
+        "UnknownOperationException",
+        base::format("X-Amz-Target is \"{}\"; for {} it is \"{}.\" and the operation's name.",
+                     *target, service.name, service.target_prefix));
+  }
+  Call call;
+  call.service = &service;
+  call.operation = TRY(operation_named(service, std::string_view(*target).substr(dot + 1)));
+  call.input = api::Any::create(*call.operation->input);
+  const std::string_view body = request.body.empty() ? std::string_view("{}") : request.body;
+  TRY_VOID(api::parse_into(body, call.input.shape(), call.input.data()));
+  return call;
+}
+
+base::Result<Call> read_query(const net::HttpRequest& request, const api::Service& service) {
+  const bool in_body = !request.body.empty();
+  const api::QueryRequest query =
+      TRY(api::parse_query(in_body ? std::string_view(request.body) : query_of(request.target)));
+  if (query.action.empty()) {
+    return base::fail("MissingAction", "The request names no Action.");
+  }
+  Call call;
+  call.service = &service;
+  call.operation = TRY(operation_named(service, query.action));
+  call.input = api::Any::create(*call.operation->input);
+  TRY_VOID(api::parse_into(query, call.input.shape(), call.input.data(),
+                           {.validation_code = "ValidationError"}));
+  return call;
+}
+
+bool is_server_fault(const api::Service* service, std::string_view code) {
+  if (code == "ServiceUnavailableException" || code == "InternalFailure") return true;
+  const api::ErrorType* const type =
+      service == nullptr ? nullptr : api::find_error(*service, code);
+  return type != nullptr && type->server_fault;
+}
+
+int status_of(const api::Service* service, Wire wire, std::string_view code) {
+  if (is_server_fault(service, code)) return code == "ServiceUnavailableException" ? 503 : 500;
+  // Source: AWS General Reference, "Common errors": the query protocol answers 403 to a request
+  // that is not properly signed.
+  static constexpr std::array<std::string_view, 6> unsigned_codes{
+      "MissingAuthenticationTokenException", "IncompleteSignatureException",
+      "UnrecognizedClientException",         "ExpiredTokenException",
+      "InvalidSignatureException",           "AccessDeniedException"};
+  const bool is_unsigned = std::ranges::find(unsigned_codes, code) != unsigned_codes.end();
+  return wire == Wire::Query && is_unsigned ? 403 : 400;
+}
+
+}  // namespace
+
+Wire wire_of(const net::HttpRequest& request) {
+  if (net::find_header(request.headers, "X-Amz-Target") != nullptr) return Wire::Json;
+  const std::string_view type = net::header_or_empty(request.headers, "Content-Type");
+  if (type.starts_with("application/x-www-form-urlencoded")) return Wire::Query;
+  return query_of(request.target).contains("Action=") ? Wire::Query : Wire::Json;
+}
+
+base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Verifier& verifier,
+                                       const auth::KeyRing& keys, base::Time now) {
+  auth::Request signed_part{.method = request.method,
+                            .path = path_of(request.target),
+                            .query = query_of(request.target),
+                            .headers = {},
+                            .body = request.body};
+  signed_part.headers.reserve(request.headers.size());
+  for (const net::Header& header : request.headers) {
+    signed_part.headers.emplace_back(header.name, header.value);
+  }
+  return verifier.verify(signed_part, keys, now);
+}
+
+base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,
+                             const auth::KeyRing& keys, base::Time now) {
+  auth::Caller caller = TRY(read_caller(request, verifier, keys, now));
+  const api::Service* const service = service_named(caller.service);
+  CHECK(service != nullptr);  // The verifier takes no other scope.
+  Call call = service->protocol == api::Protocol::Query ? TRY(read_query(request, *service))
+                                                        : TRY(read_json(request, *service));
+  call.caller = std::move(caller);
+  return call;
+}
+
+net::HttpResponse write_answer(const Call& call, Wire wire, const api::Any& answer,
+                               std::string_view request_id) {
+  net::HttpResponse response;
+  response.headers.push_back({"x-amzn-RequestId", std::string(request_id)});
+  if (wire == Wire::Query) {
+    response.headers.push_back({"Content-Type", "text/xml"});
+    response.body = api::print_query_response(*call.service, call.operation->name, answer.shape(),
+                                              answer.data(), request_id);
+    return response;
+  }
+  response.headers.push_back({"Content-Type", "application/x-amz-json-1.1"});
+  api::print_to(response.body, answer.shape(), answer.data());
+  return response;
+}
+
+net::HttpResponse write_error(const api::Service* service, Wire wire, const base::Error& error,
+                              std::string_view request_id) {
+  net::HttpResponse response;
+  response.status = status_of(service, wire, error.code);
+  response.headers.push_back({"x-amzn-RequestId", std::string(request_id)});
+  if (wire == Wire::Query) {
+    response.headers.push_back({"Content-Type", "text/xml"});
+    const base::Error translated{std::string(auth::query_protocol_code(error.code)),
+                                 error.message};
+    response.body = api::print_query_error(service == nullptr ? api::sts_service() : *service,
+                                           translated, request_id);
+    return response;
+  }
+  response.headers.push_back({"Content-Type", "application/x-amz-json-1.1"});
+  response.headers.push_back({"x-amzn-errortype", error.code});
+  response.body = "{\"__type\":";
+  json::append_string(response.body, error.code);
+  response.body += ",\"message\":";
+  json::append_string(response.body, error.message);
+  response.body += "}";
+  return response;
+}
+
+size_t body_limit(const net::HttpRequest& head) {
+  const std::string_view target = net::header_or_empty(head.headers, "X-Amz-Target");
+  return target.starts_with(api::logs_service().target_prefix) ? 6 * mib : mib;
+}
+
+std::string query_parameter(std::string_view target, std::string_view name) {
+  const auto query = api::parse_query(query_of(target));
+  if (!query) return {};
+  const auto found =
+      std::ranges::find_if(query->parameters, [&](const auto& one) { return one.first == name; });
+  return found == query->parameters.end() ? std::string() : found->second;
+}
+
+}  // namespace server

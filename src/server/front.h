@@ -1,0 +1,53 @@
+// From an HTTP request's bytes to a typed, verified call, and from an answer to bytes. No state
+// but a counter; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/any.h"
+#include "api/service.h"
+#include "auth/key_ring.h"
+#include "auth/verifier.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "net/http.h"
+
+namespace server {
+
+// How the caller wants its answer: AWS JSON 1.1 or the query protocol's XML.
+enum class Wire : uint8_t { Json, Query };
+
+struct Call {
+  const api::Service* service = nullptr;
+  const api::Operation* operation = nullptr;
+  api::Any input;
+  auth::Caller caller;
+};
+
+// The protocol that a request speaks, known before anything else of it is.
+Wire wire_of(const net::HttpRequest& request);
+
+// Source: AWS IAM User Guide, "Signature Version 4"; Smithy 2.0, "AWS JSON 1.1", "AWS Query".
+// Errors: SigV4's own, UnknownOperationException, SerializationException and what validation says.
+base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,
+                             const auth::KeyRing& keys, base::Time now);
+
+// Who sent this request; nothing of its body is looked at. For websocket upgrades.
+base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Verifier& verifier,
+                                       const auth::KeyRing& keys, base::Time now);
+
+net::HttpResponse write_answer(const Call& call, Wire wire, const api::Any& answer,
+                               std::string_view request_id);
+// HTTP 400, or 500 and 503 where the fault is ours.
+net::HttpResponse write_error(const api::Service* service, Wire wire, const base::Error& error,
+                              std::string_view request_id);
+
+// The bytes that the request's body may have: 6 MiB for CloudWatch Logs, so that a whole
+// PutLogEvents batch fits, else 1 MiB.
+size_t body_limit(const net::HttpRequest& head);
+
+// The value of a parameter of the request's target, percent-decoded; empty when absent.
+std::string query_parameter(std::string_view target, std::string_view name);
+
+}  // namespace server

@@ -1,0 +1,246 @@
+#include "server/server.h"
+
+#include <utility>
+#include <vector>
+
+#include "api/generated/sts.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "auth/permission.h"
+#include "base/queue.h"
+#include "base/random.h"
+#include "driver/driver.h"
+#include "net/http_server.h"
+#include "net/loop.h"
+#include "server/agent_sockets.h"
+#include "server/core_thread.h"
+#include "server/front.h"
+#include "server/logs_thread.h"
+#include "server/request_ids.h"
+
+namespace server {
+namespace {
+
+constexpr base::Milliseconds lead_patience{10'000};
+constexpr size_t most_verifiers = 64;
+
+base::Error too_busy() {
+  return {"ThrottlingException", "Rate exceeded: the control plane is busy. Try again."};
+}
+
+base::Error protocol_error(int status, std::string_view why) {
+  std::string code = "BadRequestException";
+  if (status == 408) code = "RequestTimeoutException";
+  if (status == 413) code = "RequestEntityTooLargeException";
+  if (status == 431) code = "RequestHeaderFieldsTooLargeException";
+  if (status == 500) code = "InternalFailure";
+  if (status == 503) code = "ServiceUnavailableException";
+  return {std::move(code), std::string(why)};
+}
+
+api::Any caller_identity(const auth::Caller& caller) {
+  api::sts::GetCallerIdentityResponse response;
+  response.account = caller.account;
+  response.arn = caller.arn;
+  response.user_id = caller.user_id;
+  return api::Any::make(std::move(response));
+}
+
+}  // namespace
+
+// Everything of one server. Members are made in the order in which they are needed and stopped in
+// the opposite one.
+class Impl {
+ public:
+  Impl(ServerOptions options, std::unique_ptr<store::Store> store, base::Clock& clock)
+      : options_(std::move(options)),
+        store_(std::move(store)),
+        clock_(clock),
+        request_ids_(base::system_seed()),
+        loop_(options_.io_threads) {}
+
+  base::Result<void> start() {
+    net::HttpServerOptions http;
+    http.address = options_.address;
+    http.port = options_.port;
+    http.tls = options_.tls;
+    http.body_limit = body_limit;
+    http.on_protocol_error = [this](int status, std::string_view why) {
+      net::HttpResponse response =
+          write_error(nullptr, Wire::Json, protocol_error(status, why), request_ids_.next());
+      response.status = status;
+      return response;
+    };
+    logs_.emplace(TRY(logs::Service::open(options_.logs_path, options_.settings.account.region,
+                                          options_.settings.account.id)),
+                  clock_);
+    // The port is taken before the store, so that a second server on it harms nothing; requests
+    // wait until the core is there.
+    http_ = TRY(net::HttpServer::create(
+        loop_, std::move(http),
+        [this](net::HttpRequest request, net::Responder responder) {
+          handle(std::move(request), std::move(responder));
+        },
+        [this](net::HttpRequest request, net::Upgrade upgrade) {
+          handle_upgrade(request, upgrade);
+        }));
+    const std::string scheme = options_.tls ? "https" : "http";
+    url_ = base::format("{}://{}:{}", scheme,
+                        options_.address == "0.0.0.0" ? "127.0.0.1" : options_.address,
+                        http_->port());
+    options_.settings.poll_endpoint =
+        options_.advertised_url.empty() ? url_ : options_.advertised_url;
+    auto driver =
+        TRY(driver::Driver::start(*store_, options_.settings, base::system_seed(),
+                                  options_.settings.poll_endpoint, lead_patience, clock_.now()));
+    core_.emplace(std::move(driver), clock_);
+    sockets_.emplace(*core_, options_.settings.account);
+    ready_ = true;
+    return {};
+  }
+
+  void stop() {
+    ready_ = false;
+    if (http_) http_->stop();
+    if (core_) core_->stop();
+    if (logs_) logs_->stop();
+    loop_.stop();
+  }
+
+  uint16_t port() const { return http_->port(); }
+  const std::string& url() const { return url_; }
+
+ private:
+  // Verifiers belong to one thread at a time; there are as many as I/O threads use at once.
+  template <class Read>
+  auto with_verifier(Read&& read) {
+    auto pooled = verifiers_.pop_batch(1, base::Milliseconds{0});
+    auth::Verifier verifier =
+        pooled.empty()
+            ? auth::Verifier({.region = options_.settings.account.region,
+                              .services = {"ecs", "logs", "sts"}})
+            : std::move(pooled.front());
+    auto result = read(verifier);
+    verifiers_.try_push(std::move(verifier));
+    return result;
+  }
+
+  void handle(net::HttpRequest request, const net::Responder& responder) {
+    const std::string request_id = request_ids_.next();
+    const Wire wire = wire_of(request);
+    if (request.target == "/health") {
+      responder.respond({.status = ready_ ? 200 : 503, .headers = {}, .body = "berth\n"});
+      return;
+    }
+    if (!ready_) {
+      responder.respond(write_error(
+          nullptr, wire, {"ServiceUnavailableException", "The control plane is starting."},
+          request_id));
+      return;
+    }
+    auto call = with_verifier([&](auth::Verifier& verifier) {
+      return read_call(request, verifier, options_.keys, clock_.now());
+    });
+    if (!call) {
+      responder.respond(write_error(nullptr, wire, call.error(), request_id));
+      return;
+    }
+    dispatch(std::move(*call), wire, request_id, responder);
+  }
+
+  void dispatch(Call call, Wire wire, const std::string& request_id,
+                const net::Responder& responder) {
+    const api::Service* const service = call.service;
+    if (service == &api::sts_service()) {
+      if (call.operation->name == "GetCallerIdentity") {
+        responder.respond(write_answer(call, wire, caller_identity(call.caller), request_id));
+      } else {
+        responder.respond(write_error(
+            service, wire,
+            {"InvalidAction", base::format("This version of Berth does not offer the STS operation "
+                                           "{}.",
+                                           call.operation->name)},
+            request_id));
+      }
+      return;
+    }
+    bool taken = false;
+    if (service == &api::logs_service()) {
+      const auto allowed = auth::allow(
+          call.caller, {.service = "logs", .operation = call.operation->name});
+      if (!allowed) {
+        responder.respond(write_error(service, wire, allowed.error(), request_id));
+        return;
+      }
+      LogsWork work{call.operation, std::move(call.input), {}};
+      work.answered = answer_later(std::move(call), wire, request_id, responder);
+      taken = logs_->try_push(std::move(work));
+    } else {
+      CallWork work{{0, call.operation, std::move(call.input), call.caller}, {}};
+      work.answered = answer_later(std::move(call), wire, request_id, responder);
+      taken = core_->try_push(std::move(work));
+    }
+    if (!taken) responder.respond(write_error(service, wire, too_busy(), request_id));
+  }
+
+  // Takes the answer on the thread that made it and writes it on an I/O thread.
+  Answered answer_later(Call call, Wire wire, std::string request_id, net::Responder responder) {
+    return [this, call = std::move(call), wire, request_id = std::move(request_id),
+            responder](std::expected<api::Any, base::Error> result) mutable {
+      loop_.post([call = std::move(call), wire, request_id = std::move(request_id),
+                  responder = std::move(responder), result = std::move(result)] {
+        responder.respond(result ? write_answer(call, wire, *result, request_id)
+                                 : write_error(call.service, wire, result.error(), request_id));
+      });
+    };
+  }
+
+  void handle_upgrade(const net::HttpRequest& request, const net::Upgrade& upgrade) {
+    const std::string request_id = request_ids_.next();
+    if (!ready_) {
+      upgrade.refuse(write_error(
+          nullptr, Wire::Json, {"ServiceUnavailableException", "The control plane is starting."},
+          request_id));
+      return;
+    }
+    const auto opened = with_verifier([&](auth::Verifier& verifier) -> base::Result<void> {
+      const auth::Caller caller =
+          TRY(read_caller(request, verifier, options_.keys, clock_.now()));
+      return sockets_->open(request, caller, upgrade);
+    });
+    if (!opened) {
+      upgrade.refuse(write_error(nullptr, Wire::Json, opened.error(), request_id));
+    }
+  }
+
+  ServerOptions options_;
+  std::unique_ptr<store::Store> store_;
+  base::Clock& clock_;
+  RequestIds request_ids_;
+  std::string url_;
+  std::atomic<bool> ready_ = false;
+  base::Queue<auth::Verifier> verifiers_{most_verifiers};
+  net::Loop loop_;
+  std::optional<LogsThread> logs_;
+  std::optional<CoreThread> core_;
+  std::optional<AgentSockets> sockets_;
+  std::unique_ptr<net::HttpServer> http_;
+};
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::~Server() { stop(); }
+
+base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
+                                                    std::unique_ptr<store::Store> store,
+                                                    base::Clock& clock) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(store), clock);
+  std::unique_ptr<Server> made(new Server(std::move(impl)));
+  TRY_VOID(made->impl_->start());
+  return made;
+}
+
+uint16_t Server::port() const { return impl_->port(); }
+const std::string& Server::url() const { return impl_->url(); }
+void Server::stop() { impl_->stop(); }
+
+}  // namespace server

@@ -1,0 +1,52 @@
+// A running control plane: one endpoint for the public APIs and for agents.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "auth/key_ring.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "control/settings.h"
+#include "net/tls.h"
+#include "store/store.h"
+
+namespace server {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 7117;        // 0 = any free one.
+  std::string advertised_url;  // What agents are told to connect to; empty: made of the above.
+  std::string logs_path;       // File of the log store.
+  std::optional<net::TlsServerOptions> tls;
+  control::Settings settings;  // poll_endpoint is filled in.
+  auth::KeyRing keys;
+  int io_threads = 2;
+};
+
+class Impl;
+
+class Server {
+ public:
+  // Takes requests from now on. Errors: those of the store, of the log store's file and of
+  // listening, each naming what to do.
+  static base::Result<std::unique_ptr<Server>> start(ServerOptions options,
+                                                     std::unique_ptr<store::Store> store,
+                                                     base::Clock& clock);
+  ~Server();  // Does stop().
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  uint16_t port() const;
+  const std::string& url() const;  // "http://127.0.0.1:7117".
+  // Answers what has come in, closes everything and joins all threads.
+  void stop();
+
+ private:
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace server

@@ -1,0 +1,266 @@
+#include "sqlite/database.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/format.h"
+
+namespace sqlite {
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::unexpected<base::Error> io_failure(const std::string& action, const std::string& path) {
+  const int cause = errno;
+  const bool full = cause == ENOSPC || cause == EDQUOT;
+  return base::fail(std::string(full ? disk_full : io_error),
+                    base::format("Cannot {} {}: {}.", action, path, std::strerror(cause)));
+}
+
+base::Result<void> sync_directory(const std::string& directory) {
+  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return io_failure("open the directory", directory);
+  const bool synced = ::fsync(file) == 0;
+  const int cause = errno;
+  ::close(file);
+  errno = cause;
+  if (!synced) return io_failure("sync the directory", directory);
+  return {};
+}
+
+// SQLite would make the file readable for everybody, and the log beside it takes the file's mode.
+base::Result<void> create_private_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) {
+    if (errno == EEXIST) return {};
+    return io_failure("create", path);
+  }
+  ::close(file);
+  return sync_directory(directory_of(path));
+}
+
+int open_flags(Access access) {
+  // A Database belongs to one thread at a time, so SQLite need not lock for itself.
+  switch (access) {
+    case Access::Create:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    case Access::Existing:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    case Access::ReadOnly:
+      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+  }
+  CHECK(false);
+}
+
+const char* synchronous_name(Synchronous synchronous) {
+  switch (synchronous) {
+    case Synchronous::Off:
+      return "OFF";
+    case Synchronous::Normal:
+      return "NORMAL";
+    case Synchronous::Full:
+      return "FULL";
+  }
+  CHECK(false);
+}
+
+std::string_view code_of(int status) {
+  switch (status & 0xff) {
+    case SQLITE_FULL:
+      return disk_full;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return corrupt;
+    case SQLITE_READONLY:
+      return read_only;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return busy;
+    case SQLITE_NOMEM:
+      return out_of_memory;
+    case SQLITE_CONSTRAINT:
+      return constraint;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_PROTOCOL:
+    case SQLITE_NOLFS:
+      return io_error;
+    default:
+      return invalid_sql;
+  }
+}
+
+// What a person does about it.
+std::string_view remedy(std::string_view code) {
+  if (code == disk_full) return "Free space on its disk; nothing that was acknowledged is lost.";
+  if (code == corrupt) {
+    return "Stop the program and restore the file from a backup, or salvage what is left with the "
+           "sqlite3 tool's .recover command.";
+  }
+  if (code == read_only) return "Make the file and its directory writable for this user.";
+  if (code == busy) return "Another process is writing to it; end that process.";
+  if (code == io_error) return "Check the disk, the path and its permissions.";
+  return "";
+}
+
+base::Error describe(const std::string& path, int status, std::string_view cause) {
+  const std::string_view code = code_of(status);
+  std::string message = base::format("SQLite file {}: {}.", path, cause);
+  if (const std::string_view what_to_do = remedy(code); !what_to_do.empty()) {
+    message += " ";
+    message += what_to_do;
+  }
+  return {std::string(code), std::move(message)};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Database>> Database::open(const std::string& path,
+                                                       const Options& options) {
+  const bool is_file = path != ":memory:" && options.vfs.empty();
+  if (is_file && options.access == Access::Create) TRY_VOID(create_private_file(path));
+  if (is_file && ::access(path.c_str(), R_OK) != 0) return io_failure("open", path);
+  sqlite3* handle = nullptr;
+  const int status = sqlite3_open_v2(path.c_str(), &handle, open_flags(options.access),
+                                     options.vfs.empty() ? nullptr : options.vfs.c_str());
+  if (handle == nullptr) return base::fail(describe(path, SQLITE_NOMEM, "out of memory"));
+  std::unique_ptr<Database> database(new Database(path, handle));
+  if (status != SQLITE_OK) return base::fail(database->error(status));
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, static_cast<int>(options.busy_timeout.count()));
+  // The first statement to touch the file: damage in its header shows here.
+  if (options.access != Access::ReadOnly) {
+    TRY_VOID(database->execute(base::format("PRAGMA journal_mode={}; PRAGMA synchronous={};",
+                                            options.wal ? "WAL" : "DELETE",
+                                            synchronous_name(options.synchronous))));
+  }
+  TRY_VOID(database->execute("PRAGMA foreign_keys=ON;"));
+  TRY(database->user_version());
+  return database;
+}
+
+Database::~Database() {
+  // Fails only while a statement lives, which its contract forbids.
+  CHECK(sqlite3_close(handle_) == SQLITE_OK);
+}
+
+base::Error Database::error(int status) const {
+  const int system_error = sqlite3_system_errno(handle_);
+  std::string cause = sqlite3_errmsg(handle_);
+  if (code_of(status) == io_error && system_error != 0) {
+    cause += base::format(" ({})", std::strerror(system_error));
+  }
+  return describe(path_, status, cause);
+}
+
+base::Result<void> Database::execute(const std::string& sql) {
+  const int status = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK) return base::fail(error(status));
+  return {};
+}
+
+base::Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* handle = nullptr;
+  CHECK(sql.size() < size_t{1} << 20);
+  const int status = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                                        SQLITE_PREPARE_PERSISTENT, &handle, nullptr);
+  if (status != SQLITE_OK) return base::fail(error(status));
+  CHECK(handle != nullptr);  // Null for a text without a statement.
+  return Statement(this, handle);
+}
+
+base::Result<int64_t> Database::query_int64(std::string_view sql) {
+  Statement statement = TRY(prepare(sql));
+  if (!TRY(statement.step())) return 0;
+  return statement.column_int64(0);
+}
+
+int64_t Database::last_insert_rowid() const {
+  return sqlite3_last_insert_rowid(handle_);
+}
+int64_t Database::changes() const {
+  return sqlite3_changes64(handle_);
+}
+
+base::Result<int64_t> Database::user_version() {
+  return query_int64("PRAGMA user_version");
+}
+
+base::Result<void> Database::set_user_version(int64_t version) {
+  return execute(base::format("PRAGMA user_version={}", version));
+}
+
+base::Result<void> Database::quick_check() {
+  Statement statement = TRY(prepare("PRAGMA quick_check(1)"));
+  if (!TRY(statement.step())) return {};
+  const std::string finding(statement.column_text(0));
+  if (finding == "ok") return {};
+  return base::fail(describe(path_, SQLITE_CORRUPT, "it is damaged: " + finding));
+}
+
+base::Result<void> Database::checkpoint() {
+  Statement statement = TRY(prepare("PRAGMA wal_checkpoint(TRUNCATE)"));
+  // The row's first column is 1 when a reader or another writer kept it from ending.
+  const bool has_row = TRY(statement.step());
+  if (has_row && statement.column_int64(0) != 0) {
+    return base::fail(describe(path_, SQLITE_BUSY, "its write-ahead log cannot be emptied"));
+  }
+  return {};
+}
+
+base::Result<void> Database::backup_to(const std::string& destination) {
+  const std::string unfinished = destination + ".unfinished";
+  if (::unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
+    return io_failure("remove", unfinished);
+  }
+  {
+    // A rollback journal, so that the copy is one file from the start.
+    const auto copy = TRY(Database::open(unfinished, {.wal = false}));
+    sqlite3_backup* backup = sqlite3_backup_init(copy->handle_, "main", handle_, "main");
+    if (backup == nullptr) return base::fail(copy->error(sqlite3_errcode(copy->handle_)));
+    const int status = sqlite3_backup_step(backup, -1);
+    const int finished = sqlite3_backup_finish(backup);
+    if (status != SQLITE_DONE) return base::fail(copy->error(finished));
+  }
+  if (::rename(unfinished.c_str(), destination.c_str()) != 0) {
+    return io_failure("rename to " + destination, unfinished);
+  }
+  return sync_directory(directory_of(destination));
+}
+
+base::Result<Transaction> Transaction::begin(Database& database) {
+  TRY_VOID(database.execute("BEGIN IMMEDIATE"));
+  return Transaction(&database);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept : database_(other.database_) {
+  other.database_ = nullptr;
+}
+
+Transaction::~Transaction() {
+  if (database_ == nullptr) return;
+  // After some errors SQLite has rolled back by itself, and a second time would be an error.
+  if (sqlite3_get_autocommit(database_->handle_) != 0) return;
+  // Nothing is left to be done when this fails: the next open rolls back.
+  if (const auto done = database_->execute("ROLLBACK"); !done) return;
+}
+
+base::Result<void> Transaction::commit() {
+  CHECK(database_ != nullptr);
+  TRY_VOID(database_->execute("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace sqlite

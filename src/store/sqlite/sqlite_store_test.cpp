@@ -1,0 +1,299 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "sqlite/faulty_vfs.h"
+#include "store/sqlite/layout.h"
+#include "store/temporary_directory.h"
+
+namespace store {
+namespace {
+
+constexpr base::Milliseconds at_once{0};
+
+class SqliteStoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<SqliteStore> open() {
+    auto store = SqliteStore::open(path_);
+    CHECK(store);
+    return std::move(*store);
+  }
+  // Changes the file behind the store's back.
+  void tamper(const std::string& sql) {
+    const auto database = sqlite::Database::open(path_, {});
+    CHECK(database && (*database)->execute(sql));
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.file("records.db");
+};
+
+TEST_F(SqliteStoreTest, the_records_are_read_with_sqlites_own_tools_while_the_server_runs) {
+  const auto store = open();
+  const uint64_t epoch = store->campaign("10.0.0.1:7117", at_once).value();
+  ASSERT_EQ(store->commit(epoch, {.puts = {{"task/default/1", R"({"lastStatus":"RUNNING"})"}}}),
+            CommitOutcome::Committed);
+  const auto reader = sqlite::Database::open(path_, {.access = sqlite::Access::ReadOnly}).value();
+  auto select = reader->prepare("SELECT json_extract(value, '$.lastStatus') FROM records").value();
+  ASSERT_TRUE(select.step().value());
+  EXPECT_EQ(select.column_text(0), "RUNNING");
+  select.reset();
+  auto meta = reader->prepare("SELECT value FROM meta ORDER BY name").value();
+  ASSERT_TRUE(meta.step().value());
+  EXPECT_EQ(meta.column_int64(0), 1);  // epoch
+  ASSERT_TRUE(meta.step().value());
+  EXPECT_EQ(meta.column_int64(0), sqlite_format);
+  ASSERT_TRUE(meta.step().value());
+  EXPECT_EQ(meta.column_text(0), "10.0.0.1:7117");
+}
+
+TEST_F(SqliteStoreTest, nobody_else_may_read_the_files) {
+  const auto store = open();
+  ASSERT_TRUE(store->campaign("here", at_once));
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    struct stat status{};
+    ASSERT_EQ(::stat((path_ + suffix).c_str(), &status), 0) << suffix;
+    EXPECT_EQ(status.st_mode & 0777, 0600U) << suffix;
+  }
+}
+
+TEST_F(SqliteStoreTest, a_second_owner_is_refused_and_told_who_holds_the_file) {
+  {
+    const auto store = open();
+    const auto refused = SqliteStore::open(path_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "Busy");
+    EXPECT_EQ(refused.error().message, path_ + " is in use by process " +
+                                           std::to_string(::getpid()) +
+                                           ": stop it, or choose another directory for the data.");
+  }
+  EXPECT_TRUE(SqliteStore::open(path_));
+}
+
+TEST_F(SqliteStoreTest, a_newer_format_is_refused) {
+  open();
+  tamper("UPDATE meta SET value = 2 WHERE name = 'format'");
+  const auto refused = SqliteStore::open(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "UnsupportedFormat");
+  EXPECT_NE(refused.error().message.find("has format 2"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("start the newer version"), std::string::npos);
+}
+
+TEST_F(SqliteStoreTest, another_programs_file_is_left_alone) {
+  tamper("CREATE TABLE bookmarks(url)");
+  const auto refused = SqliteStore::open(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "UnsupportedFormat");
+  EXPECT_NE(refused.error().message.find("another program's"), std::string::npos);
+}
+
+TEST_F(SqliteStoreTest, a_file_without_its_format_is_damaged) {
+  open();
+  tamper("DROP TABLE meta");
+  EXPECT_EQ(SqliteStore::open(path_).error().code, "Corrupt");
+}
+
+TEST_F(SqliteStoreTest, a_file_that_is_not_a_database_is_damaged) {
+  std::ofstream(path_) << std::string(10'000, 'x');
+  const auto refused = SqliteStore::open(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Corrupt");
+  EXPECT_NE(refused.error().message.find(path_), std::string::npos);
+}
+
+TEST_F(SqliteStoreTest, damage_among_the_records_is_found_by_the_load) {
+  {
+    const auto store = open();
+    const uint64_t epoch = store->campaign("here", at_once).value();
+    Batch batch;
+    for (int i = 0; i < 500; ++i) batch.puts.push_back({std::to_string(i), std::string(400, 'v')});
+    ASSERT_EQ(store->commit(epoch, batch), CommitOutcome::Committed);
+  }
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path_) - 2 * 4096));
+  file << std::string(4096, '\x5a');
+  file.close();
+  const auto refused = open()->load();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Corrupt");
+  EXPECT_NE(refused.error().message.find(path_), std::string::npos);
+  EXPECT_NE(refused.error().message.find("restore the file from a backup"), std::string::npos);
+}
+
+base::Result<void> add_note(sqlite::Database& database) {
+  return database.execute("INSERT INTO meta VALUES('note', 'upgraded')");
+}
+base::Result<void> upgrade_that_fails(sqlite::Database& database) {
+  TRY_VOID(add_note(database));
+  return base::fail("IoError", "half of it is done");
+}
+
+TEST_F(SqliteStoreTest, an_older_file_is_upgraded_as_a_whole_or_not_at_all) {
+  open();
+  const auto database = sqlite::Database::open(path_, {}).value();
+  std::vector<Upgrade> steps(upgrades().begin(), upgrades().end());
+  steps.push_back({sqlite_format, upgrade_that_fails});
+  EXPECT_FALSE(prepare_layout(*database, steps));
+  EXPECT_EQ(database->query_int64("SELECT count(*) FROM meta WHERE name = 'note'").value(), 0);
+  steps.back().run = add_note;
+  ASSERT_TRUE(prepare_layout(*database, steps));
+  ASSERT_TRUE(prepare_layout(*database, steps));  // A second time nothing is left to do.
+  EXPECT_EQ(database->query_int64("SELECT count(*) FROM meta WHERE name = 'note'").value(), 1);
+  EXPECT_EQ(database->query_int64("SELECT value FROM meta WHERE name = 'format'").value(),
+            sqlite_format + 1);
+}
+
+TEST_F(SqliteStoreTest, a_backup_opens_as_a_store) {
+  const auto store = open();
+  const uint64_t epoch = store->campaign("here", at_once).value();
+  store->commit(epoch, {.puts = {{"a", "1"}}});
+  ASSERT_TRUE(store->backup_to(directory_.file("copy.db")));
+  store->commit(epoch, {.puts = {{"a", "2"}}});
+  EXPECT_EQ(SqliteStore::open(directory_.file("copy.db")).value()->load().value(),
+            (std::vector<Record>{{"a", "1"}}));
+}
+
+TEST_F(SqliteStoreTest, a_backup_put_in_place_of_the_running_file_ends_the_leadership) {
+  const auto store = open();
+  const uint64_t epoch = store->campaign("here", at_once).value();
+  tamper("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
+  EXPECT_EQ(store->commit(epoch, {.puts = {{"a", "1"}}}), CommitOutcome::LostLeadership);
+  EXPECT_TRUE(store->load().value().empty());
+}
+
+// Every record holds the number of the last batch that was written whole.
+constexpr int slots = 20;
+
+Batch numbered_batch(int64_t number) {
+  Batch batch;
+  for (int slot = 0; slot < slots; ++slot) {
+    batch.puts.push_back({"slot/" + std::to_string(slot), std::to_string(number)});
+  }
+  batch.puts.push_back({"history/" + std::to_string(number), std::string(300, 'h')});
+  if (number > 3) batch.deletes.push_back("history/" + std::to_string(number - 3));
+  return batch;
+}
+
+// The number found, 0 for an empty store; -1 when a batch was halved.
+int64_t whole_batch_found(const std::vector<Record>& records) {
+  if (records.empty()) return 0;
+  int64_t found = -1;
+  int seen = 0;
+  for (const Record& record : records) {
+    if (!record.key.starts_with("slot/")) continue;
+    const int64_t number = std::stoll(record.value);
+    if (seen++ > 0 && number != found) return -1;
+    found = number;
+  }
+  const auto history = std::count_if(records.begin(), records.end(), [](const Record& record) {
+    return record.key.starts_with("history/");
+  });
+  return seen == slots && history == std::min<int64_t>(found, 3) ? found : -1;
+}
+
+TEST_F(SqliteStoreTest, kill_9_loses_nothing_acknowledged_and_halves_no_batch) {
+  int64_t acknowledged = 0;
+  for (int round = 0; round < 12; ++round) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::close(ends[0]);
+      const auto store = SqliteStore::open(path_);
+      if (!store) ::_exit(1);
+      const uint64_t epoch = (*store)->campaign("child", at_once).value_or(0);
+      for (int64_t number = acknowledged + 2;; ++number) {
+        if ((*store)->commit(epoch, numbered_batch(number)) != CommitOutcome::Committed) ::_exit(2);
+        if (::write(ends[1], &number, sizeof number) != sizeof number) ::_exit(3);
+      }
+    }
+    ::close(ends[1]);
+    int64_t number = 0;
+    for (int i = 0; i < 5 + 7 * round; ++i) {
+      ASSERT_EQ(::read(ends[0], &number, sizeof number), static_cast<ssize_t>(sizeof number));
+    }
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    // What the child acknowledged before the signal met it is still in the pipe.
+    while (::read(ends[0], &number, sizeof number) == static_cast<ssize_t>(sizeof number)) {
+    }
+    ::close(ends[0]);
+
+    const auto store = open();
+    const int64_t found = whole_batch_found(store->load().value());
+    EXPECT_GE(found, number);
+    EXPECT_LE(found, number + 1);
+    acknowledged = found;
+    const uint64_t epoch = store->campaign("parent", at_once).value();
+    ASSERT_EQ(store->commit(epoch, numbered_batch(found + 1)), CommitOutcome::Committed);
+  }
+}
+
+// The nth disk operation fails, for every n; the client does what the contract says.
+void survives(const std::string& path, sqlite::Fault fault, bool power_cut) {
+  sqlite::FaultyVfs vfs("faulty-store");
+  uint64_t nth = 1;
+  bool met = true;
+  for (; met; ++nth) {
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + suffix);
+    int64_t acknowledged = 0;
+    int64_t tried = 0;
+    {
+      vfs.fail_at(nth, fault);
+      auto store = SqliteStore::open(path, vfs.name());
+      auto epoch = store ? (*store)->campaign("here", at_once) : base::fail(store.error());
+      while (epoch && tried < 6) {
+        if ((*store)->commit(*epoch, numbered_batch(++tried)) == CommitOutcome::Committed) {
+          acknowledged = tried;
+          continue;
+        }
+        EXPECT_FALSE((*store)->last_error().message.empty());
+        if (fault == sqlite::Fault::Crash) break;
+        vfs.heal();  // Somebody makes room; the same process goes on.
+        epoch = (*store)->campaign("here", at_once);
+        ASSERT_TRUE(epoch) << nth << epoch.error().message;
+        const int64_t found = whole_batch_found((*store)->load().value());
+        ASSERT_GE(found, acknowledged) << nth;
+        tried = acknowledged = found;
+      }
+      met = vfs.failed();
+      if (!met) EXPECT_EQ(acknowledged, 6);
+    }
+    if (power_cut) vfs.cut_power();
+    vfs.heal();
+    auto store = SqliteStore::open(path, vfs.name());
+    ASSERT_TRUE(store) << nth << " " << store.error().message;
+    const int64_t found = whole_batch_found((*store)->load().value());
+    EXPECT_GE(found, acknowledged) << nth;
+    EXPECT_LE(found, tried) << nth;
+  }
+  EXPECT_GT(nth, 20U);
+}
+
+TEST_F(SqliteStoreTest, an_io_error_anywhere_is_survived) {
+  survives(path_, sqlite::Fault::IoError, false);
+}
+TEST_F(SqliteStoreTest, a_full_disk_anywhere_is_survived) {
+  survives(path_, sqlite::Fault::DiskFull, false);
+}
+TEST_F(SqliteStoreTest, a_crash_anywhere_is_survived) {
+  survives(path_, sqlite::Fault::Crash, false);
+}
+TEST_F(SqliteStoreTest, a_power_cut_anywhere_is_survived) {
+  survives(path_, sqlite::Fault::Crash, true);
+}
+
+}  // namespace
+}  // namespace store

@@ -1,0 +1,85 @@
+// Lays overlay.json over a model: what the SDK does not tell, and what Berth adds.
+// Every entry must name something that exists (or, for additions, that does not): an SDK update
+// that makes an entry stale fails here.
+
+function memberOf(model, structureName, memberName) {
+  const structure = model.structures.get(structureName);
+  const member = structure?.members.find(({name}) => name === memberName);
+  if (!member) throw new Error(`overlay: no member ${structureName}.${memberName}`);
+  return member;
+}
+
+// "Structure.member", or "*.member" for every structure that has one of a fitting type.
+function membersOf(model, pattern, fits) {
+  const [structureName, memberName] = pattern.split('.');
+  if (structureName !== '*') return [memberOf(model, structureName, memberName)];
+  const found = [...model.structures.values()]
+                    .flatMap(({members}) => members)
+                    .filter((member) => member.name === memberName && fits(member));
+  if (found.length === 0) throw new Error(`overlay: nothing matches ${pattern}`);
+  return found;
+}
+
+function setNumbers(model, overlay) {
+  for (const [kind, patterns] of Object.entries(overlay.numbers ?? {})) {
+    for (const pattern of patterns) {
+      for (const member of membersOf(model, pattern, ({type}) => type.includes('number'))) {
+        if (!member.type.includes('number')) throw new Error(`overlay: ${pattern} is no number`);
+        member.type = member.type.replace('number', kind);
+      }
+    }
+  }
+  for (const {members} of model.structures.values()) {
+    for (const member of members) member.type = member.type.replace('number', 'integer');
+  }
+}
+
+function addShapes(model, overlay) {
+  for (const [name, members] of Object.entries(overlay.shapes ?? {})) {
+    if (model.structures.has(name)) throw new Error(`overlay: the SDK has a shape ${name} now`);
+    model.structures.set(name, {members: [], union: false});
+    addMembers(model, {[name]: members});
+  }
+}
+
+function addMembers(model, additions) {
+  for (const [structureName, members] of Object.entries(additions ?? {})) {
+    const structure = model.structures.get(structureName);
+    if (!structure) throw new Error(`overlay: no shape ${structureName}`);
+    for (const [name, type] of Object.entries(members)) {
+      if (structure.members.some((member) => member.name === name)) {
+        throw new Error(`overlay: the SDK has a member ${structureName}.${name} now`);
+      }
+      structure.members.push({name, type, required: false});
+    }
+  }
+}
+
+function setRanges(model, overlay) {
+  for (const [pattern, [min, max]] of Object.entries(overlay.ranges ?? {})) {
+    for (const member of membersOf(model, pattern, () => true)) member.range = {min, max};
+  }
+}
+
+// Members that people write by mistake: read whatever they hold, so that an action can refuse them
+// by name instead of dropping them in silence.
+function addMistakes(model, overlay) {
+  for (const [structureName, names] of Object.entries(overlay.mistakes ?? {})) {
+    addMembers(model, {[structureName]: Object.fromEntries(names.map((name) => [name, 'document']))});
+  }
+}
+
+function setHints(model, overlay) {
+  for (const [pattern, hint] of Object.entries(overlay.hints ?? {})) {
+    for (const member of membersOf(model, pattern, () => true)) member.hint = hint;
+  }
+}
+
+export function applyOverlay(model, overlay) {
+  setNumbers(model, overlay);
+  addShapes(model, overlay);
+  addMembers(model, overlay.members);
+  addMistakes(model, overlay);
+  setRanges(model, overlay);
+  setHints(model, overlay);
+}
