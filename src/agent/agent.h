@@ -59,8 +59,8 @@ struct AgentOptions {
   base::Milliseconds cleanup_wait = std::chrono::hours(3);  // From STOPPED to `docker rm`.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
 
-  // The agent cannot go on (its journal cannot be written). Called once, on the agent's own thread,
-  // which has ended its work: the process is to end with exit code 1. It must not call the Agent.
+  // The agent cannot go on (its journal cannot be written). Called once, on the agent's own thread;
+  // the process is to end with exit code 1. It must not call stop() or wait for the Agent itself.
   // Null: the error is logged and the process ends at once.
   std::function<void(const base::Error&)> on_fatal = {};
 };

@@ -14,7 +14,8 @@ std::string_view path_of(const net::Url& url) {
 
 std::string_view query_of(const net::Url& url) {
   const size_t mark = url.path.find('?');
-  return mark == std::string::npos ? std::string_view() : std::string_view(url.path).substr(mark + 1);
+  return mark == std::string::npos ? std::string_view()
+                                   : std::string_view(url.path).substr(mark + 1);
 }
 
 // {"__type": "com.amazonaws...#Name", "message": ...}
@@ -88,10 +89,9 @@ ApiResult<std::string> ApiClient::send_to(const Server& server, const api::Servi
   request.method = "POST";
   request.target = "/";
   request.body = body;
-  request.headers = {
-      {"Host", net::authority(server.url)},
-      {"Content-Type", "application/x-amz-json-1.1"},
-      {"X-Amz-Target", base::format("{}.{}", service.target_prefix, operation)}};
+  request.headers = {{"Host", net::authority(server.url)},
+                     {"Content-Type", "application/x-amz-json-1.1"},
+                     {"X-Amz-Target", base::format("{}.{}", service.target_prefix, operation)}};
   auth::Request to_sign{.method = request.method,
                         .path = request.target,
                         .query = {},
@@ -100,9 +100,9 @@ ApiResult<std::string> ApiClient::send_to(const Server& server, const api::Servi
   for (const net::Header& header : request.headers) {
     to_sign.headers.emplace_back(header.name, header.value);
   }
-  auto signature = auth::sign(to_sign, options_.credentials,
-                              {.region = options_.region, .service = std::string(service.name)},
-                              clock_.now());
+  auto signature =
+      auth::sign(to_sign, options_.credentials,
+                 {.region = options_.region, .service = std::string(service.name)}, clock_.now());
   for (auto& [name, value] : signature) request.headers.push_back({name, std::move(value)});
   auto response = server.client->request(
       request, {.connect_timeout = options.timeout,

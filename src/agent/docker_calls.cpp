@@ -93,9 +93,10 @@ struct Caller {
     if (request.auth) {
       return std::unexpected(core::OperationError{
           core::Cause::BadParameter, "CannotPullContainerError",
-          base::format("this agent cannot log in to registries of type \"{}\"; log Docker in on the "
-                       "machine, or pull the image there beforehand.",
-                       request.auth->type)});
+          base::format(
+              "this agent cannot log in to registries of type \"{}\"; log Docker in on the "
+              "machine, or pull the image there beforehand.",
+              request.auth->type)});
     }
     return done(docker.runtime.pull({.image = request.image, .auth = {}, .stop = stop}, {}));
   }
@@ -145,12 +146,13 @@ struct Caller {
   }
 
   core::OperationResult operator()(const core::CreateVolume& request) const {
-    const auto volume = request.must_exist
-                            ? docker.resources.inspect_volume(request.name)
-                            : docker.resources.create_volume({.name = request.name,
-                                                              .driver = request.driver,
-                                                              .driver_options = request.driver_options,
-                                                              .labels = request.labels});
+    const auto volume =
+        request.must_exist
+            ? docker.resources.inspect_volume(request.name)
+            : docker.resources.create_volume({.name = request.name,
+                                              .driver = request.driver,
+                                              .driver_options = request.driver_options,
+                                              .labels = request.labels});
     if (!volume) return failure(volume.error());
     return core::Done{};
   }

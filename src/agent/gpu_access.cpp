@@ -47,7 +47,8 @@ std::string print_baselines(const GpuBaselines& baselines) {
   for (const auto& [uuid, baseline] : baselines) {
     json::Value pids = json::Value::array();
     for (const int64_t pid : baseline.pids) pids.push(pid);
-    text.set(uuid, json::Value::object({{"pids", std::move(pids)}, {"usedMib", baseline.used_mib}}));
+    text.set(uuid,
+             json::Value::object({{"pids", std::move(pids)}, {"usedMib", baseline.used_mib}}));
   }
   return json::print(text);
 }
@@ -105,10 +106,10 @@ std::expected<gpu::ContainerGpuSetup, core::OperationError> GpuAccess::setup(
   auto setup = devices_->container_setup(gpus.uuids);
   if (setup) return std::move(*setup);
   if (setup.error().code == "InvalidParameterException") {
-    return std::unexpected(create_error(
-        core::Cause::BadParameter,
-        base::format("GPU {} is not on this container instance: {}", base::join(gpus.uuids, ", "),
-                     setup.error().message)));
+    return std::unexpected(
+        create_error(core::Cause::BadParameter,
+                     base::format("GPU {} is not on this container instance: {}",
+                                  base::join(gpus.uuids, ", "), setup.error().message)));
   }
   return std::unexpected(create_error(core::Cause::Other, setup.error().message));
 }
@@ -117,9 +118,9 @@ core::OperationResult GpuAccess::probe(const core::ProbeGpu& request) {
   const auto use = devices_->use(request.uuid);
   if (!use) {
     const bool unknown = use.error().code == "InvalidParameterException";
-    return std::unexpected(core::OperationError{
-        unknown ? core::Cause::NotFound : core::Cause::Other, use.error().code,
-        use.error().message});
+    return std::unexpected(
+        core::OperationError{unknown ? core::Cause::NotFound : core::Cause::Other, use.error().code,
+                             use.error().message});
   }
   const GpuBaseline& baseline = baselines_[request.uuid];
   std::vector<std::string> found;

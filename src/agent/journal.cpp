@@ -36,6 +36,14 @@ base::Result<void> prepare_schema(sqlite::Database& database) {
   return transaction.commit();
 }
 
+base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::filesystem::path& file) {
+  auto database =
+      TRY(sqlite::Database::open(file.string(), {.synchronous = sqlite::Synchronous::Full,
+                                                 .busy_timeout = std::chrono::seconds(2)}));
+  TRY_VOID(prepare_schema(*database));
+  return database;
+}
+
 }  // namespace
 
 Journal::Journal(std::unique_ptr<sqlite::Database> database,
@@ -47,25 +55,23 @@ Journal::Journal(std::unique_ptr<sqlite::Database> database,
       delete_position_(std::move(statements[3])) {}
 
 base::Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file) {
-  auto database = TRY(sqlite::Database::open(
-      file.string(), {.synchronous = sqlite::Synchronous::Full,
-                      .busy_timeout = std::chrono::seconds(2)}));
-  const base::Result<void> ready = prepare_schema(*database);
-  if (!ready && ready.error().code == sqlite::busy) {
-    return base::fail(std::string(sqlite::busy),
-                      base::format("{} is in use by another agent; give each agent a data directory "
-                                   "of its own, or stop the other one.",
-                                   file.string()));
+  auto database = open_database(file);
+  if (!database && database.error().code == sqlite::busy) {
+    return base::fail(
+        std::string(sqlite::busy),
+        base::format("{} is in use by another agent; give each agent a data directory of its own, "
+                     "or stop the other one.",
+                     file.string()));
   }
-  TRY_VOID(ready);
+  if (!database) return base::fail(std::move(database).error());
   std::vector<sqlite::Statement> statements;
   for (const std::string_view sql :
        {"INSERT OR REPLACE INTO records VALUES(?, ?)", "DELETE FROM records WHERE key = ?",
         "INSERT OR REPLACE INTO log_positions VALUES(?, ?, ?, ?, ?, ?, ?)",
         "DELETE FROM log_positions WHERE task = ? AND container = ?"}) {
-    statements.push_back(TRY(database->prepare(sql)));
+    statements.push_back(TRY((*database)->prepare(sql)));
   }
-  return std::unique_ptr<Journal>(new Journal(std::move(database), std::move(statements)));
+  return std::unique_ptr<Journal>(new Journal(std::move(*database), std::move(statements)));
 }
 
 base::Result<std::vector<core::JournalRecord>> Journal::records() {

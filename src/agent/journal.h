@@ -49,7 +49,7 @@ class Journal {
   base::Result<void> set_setting(std::string_view name, std::string_view value);
 
   struct Writes {
-    std::vector<core::JournalWrite> records;                        // In their order.
+    std::vector<core::JournalWrite> records;                     // In their order.
     std::map<LogKey, std::optional<LogPosition>> log_positions;  // nullopt: delete.
   };
   // In one transaction, on the disk when it returns.

@@ -25,8 +25,9 @@ base::Result<int64_t> memory_of_this_machine() {
   while (file >> name >> kib >> unit) {
     if (name == "MemTotal:") return kib / 1024;
   }
-  return base::fail("ServerException",
-                    "The machine's memory cannot be read from /proc/meminfo; give it as an option.");
+  return base::fail(
+      "ServerException",
+      "The machine's memory cannot be read from /proc/meminfo; give it as an option.");
 }
 
 std::string architecture_of_this_machine() {
@@ -52,9 +53,8 @@ std::string attribute_value(std::string text) {
 class Attributes {
  public:
   void add(std::string_view name, std::string value = {}) {
-    if (list_.size() > 0 && std::ranges::any_of(list_, [&](const auto& one) {
-          return one.name == name;
-        })) {
+    if (list_.size() > 0 &&
+        std::ranges::any_of(list_, [&](const auto& one) { return one.name == name; })) {
       return;  // The first stands.
     }
     api::ecs::Attribute& attribute = list_.emplace_back();
@@ -136,12 +136,11 @@ std::string instance_type_of(const RegistrationFacts& facts) {
 }
 
 std::string identity_document(const RegistrationFacts& facts) {
-  return json::print(
-      json::Value::object({{"instanceId", facts.machine.instance_id},
-                           {"instanceType", instance_type_of(facts)},
-                           {"availabilityZone", facts.machine.availability_zone},
-                           {"region", facts.options.region},
-                           {"architecture", facts.machine.cpu_architecture}}));
+  return json::print(json::Value::object({{"instanceId", facts.machine.instance_id},
+                                          {"instanceType", instance_type_of(facts)},
+                                          {"availabilityZone", facts.machine.availability_zone},
+                                          {"region", facts.options.region},
+                                          {"architecture", facts.machine.cpu_architecture}}));
 }
 
 }  // namespace

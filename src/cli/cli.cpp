@@ -9,13 +9,13 @@
 namespace cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* footer = R"text(Examples:
   berth up --emulate p3.8xlarge      a server and one emulated machine with 4 GPUs
   eval "$(berth env)"                point the AWS CLI and SDKs at it
   aws ecs list-container-instances
   berth doctor                       what is missing on this machine
 
-Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong command line.)";
+Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong command line.)text";
 
 }  // namespace
 

@@ -15,10 +15,9 @@ net::HttpRequest signed_request(const Credentials& credentials, const api::Servi
   request.method = "POST";
   request.target = "/";
   request.body = body;
-  request.headers = {
-      {"Host", net::authority(url)},
-      {"Content-Type", "application/x-amz-json-1.1"},
-      {"X-Amz-Target", base::format("{}.{}", service.target_prefix, operation)}};
+  request.headers = {{"Host", net::authority(url)},
+                     {"Content-Type", "application/x-amz-json-1.1"},
+                     {"X-Amz-Target", base::format("{}.{}", service.target_prefix, operation)}};
   auth::Request to_sign{
       .method = request.method, .path = "/", .query = {}, .headers = {}, .body = request.body};
   for (const net::Header& header : request.headers) {

@@ -14,7 +14,8 @@ namespace cli {
 // What a command does once the command line is read. The value is the exit code.
 using Action = std::function<base::Result<int>()>;
 
-// Adds the command and its options to `app`; sets `action` when the command is given. One file each.
+// Adds the command and its options to `app`; sets `action` when the command is given. One file
+// each.
 void add_up(CLI::App& app, Action& action);
 void add_server(CLI::App& app, Action& action);
 void add_agent(CLI::App& app, Action& action);

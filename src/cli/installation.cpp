@@ -38,9 +38,10 @@ std::string random_text(size_t length, std::string_view alphabet) {
 }
 
 std::unexpected<base::Error> io_error(const std::filesystem::path& path, std::string_view what) {
-  return base::fail("IoError", base::format("{} {}: {}. Name another directory with --data, or give "
-                                            "this user the right to write there.",
-                                            what, path.string(), std::strerror(errno)));
+  return base::fail("IoError",
+                    base::format("{} {}: {}. Name another directory with --data, or give "
+                                 "this user the right to write there.",
+                                 what, path.string(), std::strerror(errno)));
 }
 
 base::Result<void> write_private(const std::filesystem::path& path, std::string_view text) {
@@ -120,8 +121,8 @@ base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir) {
   if (stored || stored.error().code != "NotFound") return stored;
   Credentials made;
   made.access_key_id = "BERTH" + random_text(15, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567");
-  made.secret_access_key = random_text(
-      40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-");
+  made.secret_access_key =
+      random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-");
   return made;
 }
 

@@ -13,26 +13,6 @@
 namespace cli {
 namespace {
 
-struct Address {
-  std::string host;
-  uint16_t port = 0;
-};
-
-base::Result<Address> parse_listen(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  uint16_t port = 0;
-  if (colon != std::string::npos) {
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
-    if (parsed.ec == std::errc{} && parsed.ptr == end && colon > 0) {
-      return Address{text.substr(0, colon), port};
-    }
-  }
-  return base::fail("InvalidAddress",
-                    base::format("--listen is \"{}\"; write ADDRESS:PORT, such as 127.0.0.1:7117",
-                                 text));
-}
-
 base::LogLevel level_of(const std::string& text) {
   if (text == "debug") return base::LogLevel::Debug;
   if (text == "warning") return base::LogLevel::Warning;
@@ -58,6 +38,21 @@ base::Result<void> ensure_cluster(const Credentials& credentials, const std::str
 
 }  // namespace
 
+base::Result<ListenAddress> parse_listen(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  uint16_t port = 0;
+  if (colon != std::string::npos) {
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
+    if (parsed.ec == std::errc{} && parsed.ptr == end && colon > 0) {
+      return ListenAddress{text.substr(0, colon), port};
+    }
+  }
+  return base::fail(
+      "InvalidAddress",
+      base::format("--listen is \"{}\"; write ADDRESS:PORT, such as 127.0.0.1:7117", text));
+}
+
 void add_server_options(CLI::App& command, ServerCommand& options) {
   command.add_option("--listen", options.listen, "Address and port to take requests on.")
       ->capture_default_str();
@@ -68,8 +63,8 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
   command.add_option("--account", options.account, "AWS account id in the ARNs, 12 digits.")
       ->check(CLI::Validator(
           [](std::string& text) {
-            const bool digits = text.size() == 12 &&
-                                text.find_first_not_of("0123456789") == std::string::npos;
+            const bool digits =
+                text.size() == 12 && text.find_first_not_of("0123456789") == std::string::npos;
             return digits ? std::string() : std::string("must have 12 digits");
           },
           "", ""))
@@ -85,7 +80,7 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
 
 base::Result<LocalServer> start_server(const ServerCommand& options, base::Clock& clock) {
   base::set_log_level(level_of(options.log_level));
-  const Address address = TRY(parse_listen(options.listen));
+  const ListenAddress address = TRY(parse_listen(options.listen));
   const std::filesystem::path dir = std::filesystem::absolute(options.data);
   TRY_VOID(make_data_dir(dir));
   auto store = TRY(store::SqliteStore::open((dir / "state.db").string()));
@@ -117,6 +112,14 @@ void wait_for_stop_signal() {
   const sigset_t signals = stop_signals();
   int signal = 0;
   sigwait(&signals, &signal);
+}
+
+bool stop_signal_within(base::Milliseconds timeout) {
+  const sigset_t signals = stop_signals();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(timeout);
+  const timespec limit{.tv_sec = seconds.count(),
+                       .tv_nsec = std::chrono::nanoseconds(timeout - seconds).count()};
+  return sigtimedwait(&signals, nullptr, &limit) > 0;
 }
 
 }  // namespace cli

@@ -1,6 +1,7 @@
 // The control plane of this process.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -26,6 +27,14 @@ struct ServerCommand {
   std::string log_level = "info";
 };
 
+struct ListenAddress {
+  std::string host;
+  uint16_t port = 0;  // 0: any free one.
+};
+
+// "127.0.0.1:7117". Errors: "InvalidAddress".
+base::Result<ListenAddress> parse_listen(const std::string& text);
+
 // Adds the options that `up` and `server` have in common.
 void add_server_options(CLI::App& command, ServerCommand& options);
 
@@ -42,5 +51,7 @@ base::Result<LocalServer> start_server(const ServerCommand& options, base::Clock
 void block_stop_signals();
 // Returns when one of them comes.
 void wait_for_stop_signal();
+// True when one of them came within that time; it is taken then.
+bool stop_signal_within(base::Milliseconds timeout);
 
 }  // namespace cli

@@ -150,7 +150,10 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   CHECK(definition != nullptr);
   made.family = definition->family;
   made.version = std::to_string(definition->revision);
-  if (task.desired_status == model::TaskStatus::Stopped) return made;
+  if (task.desired_status == model::TaskStatus::Stopped) {
+    add_gpus(task, made);  // So that an agent that never saw the task can prove them empty.
+    return made;
+  }
   made.task_definition_account_id = step.settings.account.id;
   made.network_mode = api::to_string(
       definition->definition.network_mode.value_or(api::ecs::NetworkMode::Bridge));

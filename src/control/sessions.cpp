@@ -147,7 +147,8 @@ void Sessions::tick(Step& step, Output& output) {
       output.messages.push_back({id, std::move(message)});
     }
     if (ticked.dead) {
-      output.closes.push_back({id, {"InactiveInstanceException", "No answer to heartbeats."}});
+      // Not InactiveInstanceException: on that an agent stays away for an hour.
+      output.closes.push_back({id, {"ServerException", "No answer to heartbeats."}});
       drop(id, step);
     } else {
       reschedule(id, session);

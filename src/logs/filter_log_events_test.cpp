@@ -208,12 +208,12 @@ RC_GTEST_FIXTURE_PROP(filter_log_events, answers_what_a_simple_model_answers, ()
     for (int index = 0; index < count; ++index)
       lines.push_back({ms_before_now(*rc::gen::inRange<int64_t>(0, 10)),
                        *rc::gen::element<std::string>("red", "green", "red green", "blue")});
-    std::ranges::stable_sort(lines, {}, &Line::timestamp);
+    sort_by_time(lines);
     for (const Line& line : lines) all.push_back({name, line.timestamp, line.message});
     logs.put(put_request("g", name, lines));
     logs.put(put_request("other", "a", lines));
   }
-  std::ranges::stable_sort(all, {}, &Seen::timestamp);
+  sort_by_time(all);
 
   auto request = filter_request();
   request.limit = *rc::gen::inRange(1, 30);

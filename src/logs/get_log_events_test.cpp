@@ -36,7 +36,7 @@ struct get_log_events : testing::Test {
       const int count = *rc::gen::inRange(1, 12);
       for (int index = 0; index < count; ++index)
         lines.push_back({ms_before_now(*rc::gen::inRange<int64_t>(0, 15)), ""});
-      std::ranges::stable_sort(lines, {}, &Line::timestamp);
+      sort_by_time(lines);
       for (Line& line : lines) {
         line.message = std::to_string(number++);
         all.push_back({"s", line.timestamp, line.message});
@@ -44,7 +44,7 @@ struct get_log_events : testing::Test {
       logs.put(put_request("g", "s", lines));
       logs.put(put_request("g", "other", lines));
     }
-    std::ranges::stable_sort(all, {}, &Seen::timestamp);
+    sort_by_time(all);
     return all;
   }
 

@@ -159,6 +159,15 @@ struct Line {
   std::string message = {};
 };
 
+// By insertion, which keeps the order of equal times.
+template <class Item>
+void sort_by_time(std::vector<Item>& items) {
+  for (auto item = items.begin(); item != items.end(); ++item)
+    std::rotate(
+        std::ranges::upper_bound(items.begin(), item, item->timestamp, {}, &Item::timestamp), item,
+        item + 1);
+}
+
 inline wire::PutLogEventsRequest put_request(const std::string& group, const std::string& stream,
                                              const std::vector<Line>& lines,
                                              std::optional<int64_t> position = {}) {

@@ -71,8 +71,8 @@ base::Result<uint32_t> ClusterCache::expression(const model::ClusterState& state
   return filter;
 }
 
-base::Result<Shape*> ClusterCache::prepare(const model::ClusterState& state,
-                                           const Request& request) {
+base::Result<Shape*> ClusterCache::find_shape(const model::ClusterState& state,
+                                              const Request& request) {
   bound_filters(state);
   key_.clear();
   append_shape_key(request, key_);
@@ -82,13 +82,29 @@ base::Result<Shape*> ClusterCache::prepare(const model::ClusterState& state,
     shapes_.push_back(std::make_unique<Shape>(TRY(make_shape(request, filters_))));
     found = shape_numbers_.emplace(key_, static_cast<uint32_t>(shapes_.size() - 1)).first;
   }
-  Shape& shape = *shapes_[found->second];
-  // A refused task that is tried again and again is one arrival.
-  if (!shape.refused) outlook_.observe(shape.kind);
+  return shapes_[found->second].get();
+}
+
+void ClusterCache::sync(const model::ClusterState& state, Shape& shape) {
   outlook_.sync(state, fleet_, filters_);
   filters_.sync(state, fleet_, shape.filters);
   sync_scores(shape, fleet_, filters_, outlook_);
-  return &shape;
+}
+
+base::Result<Shape*> ClusterCache::prepare(const model::ClusterState& state,
+                                           const Request& request) {
+  Shape* shape = TRY(find_shape(state, request));
+  // A refused task that is tried again and again is one arrival.
+  if (!shape->refused) outlook_.observe(shape->kind);
+  sync(state, *shape);
+  return shape;
+}
+
+base::Result<Shape*> ClusterCache::prepare_dry(const model::ClusterState& state,
+                                               const Request& request) {
+  Shape* shape = TRY(find_shape(state, request));
+  sync(state, *shape);
+  return shape;
 }
 
 GroupCounts& ClusterCache::group_counts(const model::ClusterState& state,
@@ -134,8 +150,7 @@ uint32_t ClusterCache::choose(const model::ClusterState& state, const Request& r
                                    [&](uint32_t index) { return shape.scores[index]; });
 }
 
-std::optional<size_t> ClusterCache::share_card(const Shape& shape, uint32_t index,
-                                               base::Random& random) {
+std::optional<size_t> ClusterCache::share_card(Shape& shape, uint32_t index, base::Random& random) {
   const Offer& offer = fleet_[index].offer;
   if (shape.demand.shares.empty()) return std::nullopt;
   if (outlook_.scale().policy == Policy::Random) {

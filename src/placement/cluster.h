@@ -35,6 +35,10 @@ class ClusterCache {
   // Errors: from the request's constraints and strategies.
   base::Result<Shape*> prepare(const model::ClusterState& state, const Request& request);
 
+  // As prepare(), without counting an arrival.
+  base::Result<Shape*> prepare_dry(const model::ClusterState& state, const Request& request);
+  base::Result<Explanation> explain(const model::ClusterState& state, const Request& request);
+
   // `shape` is what prepare() gave for this request and state.
   std::expected<Placement, std::vector<Refusal>> place(const model::ClusterState& state,
                                                        const Request& request, Shape& shape,
@@ -48,11 +52,13 @@ class ClusterCache {
                                 const Shape& shape, size_t limit);
 
  private:
+  base::Result<Shape*> find_shape(const model::ClusterState& state, const Request& request);
+  void sync(const model::ClusterState& state, Shape& shape);
   GroupCounts& group_counts(const model::ClusterState& state, const std::string& group);
   Column& column(const model::ClusterState& state, const std::string& attribute);
   uint32_t choose(const model::ClusterState& state, const Request& request, Shape& shape,
                   base::Random& random);
-  std::optional<size_t> share_card(const Shape& shape, uint32_t index, base::Random& random);
+  std::optional<size_t> share_card(Shape& shape, uint32_t index, base::Random& random);
   std::vector<Refusal> refusals(const model::ClusterState& state, const Request& request,
                                 const Shape& shape, size_t limit);
   void forget_shapes();

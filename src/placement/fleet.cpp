@@ -75,7 +75,7 @@ void Fleet::update(const model::ContainerInstance& instance) {
   if (added) {
     entries_.emplace_back();
     entries_[index].arn = instance.arn;
-    entries_[index].newer = entries_[index].older = none;
+    links_.emplace_back();
   } else {
     count(entries_[index], -1);
   }
@@ -114,14 +114,14 @@ void Fleet::count(const Entry& entry, int by) {
 }
 
 void Fleet::touch(uint32_t index) {
-  Entry& entry = entries_[index];
-  entry.changed_at = ++sequence_;
+  Link& link = links_[index];
+  link.changed_at = ++sequence_;
   if (newest_ == index) return;
-  if (entry.newer != none) entries_[entry.newer].older = entry.older;
-  if (entry.older != none) entries_[entry.older].newer = entry.newer;
-  entry.newer = none;
-  entry.older = newest_;
-  if (newest_ != none) entries_[newest_].newer = index;
+  if (link.newer != none) links_[link.newer].older = link.older;
+  if (link.older != none) links_[link.older].newer = link.newer;
+  link.newer = none;
+  link.older = newest_;
+  if (newest_ != none) links_[newest_].newer = index;
   newest_ = index;
 }
 

@@ -24,9 +24,6 @@ struct Entry {
   uint32_t profile = 0;      // The outlook's.
   uint64_t facts = 0;        // A hash of all that an expression may ask but tasks.
   uint64_t facts_changed_at = 0;
-  uint64_t changed_at = 0;
-  uint32_t newer = 0;  // The list of entries by changed_at.
-  uint32_t older = 0;
 };
 
 // An entry keeps its index as long as the fleet lives: ties go to the lower index, that is to the
@@ -50,7 +47,7 @@ class Fleet {
   // Calls with the index of each entry that changed after `since`, the latest first.
   template <class Function>
   void changed_since(uint64_t since, Function function) const {
-    for (uint32_t i = newest_; i != none && entries_[i].changed_at > since; i = entries_[i].older) {
+    for (uint32_t i = newest_; i != none && links_[i].changed_at > since; i = links_[i].older) {
       function(i);
     }
   }
@@ -61,10 +58,18 @@ class Fleet {
   bool any_active() const { return !active_by_gpus_.empty(); }
 
  private:
+  // The list of entries by when they changed.
+  struct Link {
+    uint64_t changed_at = 0;
+    uint32_t newer = none;
+    uint32_t older = none;
+  };
+
   void count(const Entry& entry, int by);
   void touch(uint32_t index);
 
   std::vector<Entry> entries_;
+  std::vector<Link> links_;
   std::unordered_map<model::InstanceArn, uint32_t> index_of_;  // Looked up, never iterated.
   std::map<int32_t, int32_t> active_by_gpus_;                  // Whole GPUs to number of instances.
   std::map<int64_t, int32_t> active_by_cpu_;

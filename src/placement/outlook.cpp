@@ -42,10 +42,7 @@ bool is_eligible(const pack::Profile& profile, const std::vector<uint32_t>& rule
 
 }  // namespace
 
-Outlook::Outlook(Policy policy) : mix_(policy == Policy::Berth ? half_life : 0) {
-  scale_.policy = policy;
-  scale_.tuning = pack::tuning_of(policy);
-}
+Outlook::Outlook(Policy policy) : scale_(policy), mix_(policy == Policy::Berth ? half_life : 0) {}
 
 void Outlook::fix(const std::vector<pack::Kind>& kinds) {
   for (const pack::Kind& kind : kinds) mix_.observe(kind);

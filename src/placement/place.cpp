@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "base/format.h"
 #include "placement/assign.h"
 #include "placement/cluster.h"
+#include "placement/explain.h"
 
 namespace placement {
 
@@ -13,9 +15,11 @@ struct Engine::Cache {
   Policy default_policy = Policy::Berth;
   std::map<model::ClusterName, ClusterCache> clusters;
   // Which cluster each instance is kept in.
-  std::map<model::InstanceArn, model::ClusterName> cluster_of;
+  std::unordered_map<model::InstanceArn, model::ClusterName> cluster_of;  // Never iterated.
 
   ClusterCache& cluster(const model::ClusterName& name) {
+    const auto found = clusters.find(name);
+    if (found != clusters.end()) return found->second;
     return clusters.try_emplace(name, name, default_policy).first->second;
   }
 };
@@ -131,6 +135,11 @@ base::Result<std::vector<model::InstanceArn>> Engine::filter(const model::Cluste
   }
   std::ranges::sort(matching);
   return matching;
+}
+
+base::Result<Explanation> Engine::explain(const model::ClusterState& state,
+                                          const Request& request) {
+  return cache_->cluster(request.cluster).explain(state, request);
 }
 
 double Engine::fragments(const model::ClusterState& state, const model::ClusterName& cluster) {

@@ -31,6 +31,8 @@ struct Request {
   api::List<api::ecs::PlacementStrategy> strategies;     // In order, 5 at most.
 };
 
+struct Explanation;  // placement/explain.h
+
 struct Placement {
   model::InstanceArn instance;
   model::HeldResources held;  // With the physical GPUs, and cores where they are pinned.
@@ -78,6 +80,9 @@ class Engine {
   base::Result<std::vector<model::InstanceArn>> filter(const model::ClusterState& state,
                                                        const model::ClusterName& cluster,
                                                        std::string_view expression);
+
+  // place(), dry. Errors: InvalidParameterException from constraints and strategies.
+  base::Result<Explanation> explain(const model::ClusterState& state, const Request& request);
 
   // How much idle GPU of the cluster is of no use to its typical workload, in thousandths of a GPU.
   // O(instances).

@@ -210,15 +210,20 @@ std::string gpu_phrase(const model::ContainerInstance& instance, const Offer& of
   return text;
 }
 
-int32_t distance_of(const Offer& offer, const Demand& demand, const Blockers& blockers,
-                    int32_t unmet_lasting, int32_t unmet_passing) {
-  const int32_t lasting = unmet_lasting + blockers.never;
-  const int32_t obstacles = unmet_passing + blockers.count();
+int32_t missing_of(const Offer& offer, const Demand& demand, const Blockers& blockers) {
   int32_t missing = 0;
   if (blockers.cpu) missing += shortage(demand.cpu_units, offer.cpu_free);
   if (blockers.memory) missing += shortage(demand.memory_mib, offer.memory_free);
   if (blockers.gpu) missing += gpu_shortage(offer, demand);
-  return std::min(lasting, 15) << 24 | std::min(obstacles, 15) << 20 | missing;
+  return missing;
+}
+
+int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_lasting,
+                    int32_t unmet_passing) {
+  const int32_t lasting = unmet_lasting + blockers.never;
+  const int32_t obstacles = unmet_passing + blockers.count();
+  return std::min(lasting, 15) << 24 | std::min(obstacles, 15) << 20 |
+         std::min(missing, (1 << 20) - 1);
 }
 
 Refusal refusal_of(const model::ContainerInstance& instance, const Offer& offer,

@@ -47,12 +47,14 @@ struct Objections {
 };
 
 // How far an instance is from taking the task: the lower, the nearer. First what waiting cannot
-// heal, then the number of obstacles, then how much is short. Never negative, below most_distance.
+// heal, then the number of obstacles, then how much is short. Never negative, below 2^28.
 // unmet_lasting: requirements on the instance that do not hold and that no task's end changes;
 // unmet_passing: those that look at the tasks on it.
-inline constexpr int32_t most_distance = 1 << 28;
-int32_t distance_of(const Offer& offer, const Demand& demand, const Blockers& blockers,
-                    int32_t unmet_lasting, int32_t unmet_passing);
+// missing: missing_of() the blocked resources.
+int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_lasting,
+                    int32_t unmet_passing);
+// Thousandths of what is asked that are short, summed over the blocked resources.
+int32_t missing_of(const Offer& offer, const Demand& demand, const Blockers& blockers);
 
 // most_gpus: the largest number of whole GPUs on any ACTIVE instance of the cluster; below 0: the
 // sentence does not speak of the cluster.

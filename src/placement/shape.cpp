@@ -1,6 +1,7 @@
 #include "placement/shape.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "placement/refusal.h"
@@ -39,22 +40,133 @@ void set_score(Shape& shape, size_t index, int32_t score) {
   }
 }
 
-// Goes on with judging entries whose profile has changed.
+// Scores of instances in the same state are equal: after a change of the workload many are judged
+// at once, and most of them are alike.
+class Memo {
+ public:
+  // nullptr: judge it.
+  const int32_t* find(const Entry& entry) const {
+    if (entry.standing.special) return nullptr;
+    for (const Known& known : known_) {
+      if (known.entry != nullptr && known.entry->profile == entry.profile &&
+          known.entry->standing.same_state(entry.standing)) {
+        return &known.level;
+      }
+    }
+    return nullptr;
+  }
+  void add(const Entry& entry, int32_t level) { known_[next_++ % known_.size()] = {&entry, level}; }
+
+ private:
+  struct Known {
+    const Entry* entry = nullptr;
+    int32_t level = 0;
+  };
+  std::array<Known, 8> known_{};
+  size_t next_ = 0;
+};
+
+// Goes on with judging entries whose profile has changed. Whether they fit does not depend on it.
 void continue_pass(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
   if (outlook.changed_at() > shape.pass_until) {
     shape.pass_until = outlook.changed_at();
     shape.pass_next = 0;
   }
   if (shape.pass_since == shape.pass_until) return;
+  Memo memo;
   size_t budget = most_rescored;
   while (shape.pass_next < fleet.size() && budget > 0) {
     const auto index = static_cast<uint32_t>(shape.pass_next++);
-    if (outlook.profile_of(fleet[index]).changed_at <= shape.pass_since) continue;
-    if (!fleet[index].offer.active) continue;
+    if (shape.scores[index] < 0) continue;
+    const Entry& entry = fleet[index];
+    if (outlook.profile_of(entry).changed_at <= shape.pass_since) continue;
+    if (const int32_t* level = memo.find(entry)) {
+      set_score(shape, index, *level);
+      continue;
+    }
     --budget;
-    set_score(shape, index, score_entry(shape, fleet, index, filters, outlook).level);
+    const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
+    set_score(shape, index, level);
+    memo.add(entry, level);
   }
   if (shape.pass_next >= fleet.size()) shape.pass_since = shape.pass_until;
+}
+
+// Thousandths of what is asked that are short.
+int32_t short_of(int64_t asked, int64_t free) {
+  if (free >= asked) return 0;
+  const auto missing = static_cast<double>(asked - std::max<int64_t>(free, 0));
+  return static_cast<int32_t>(1000 * missing / static_cast<double>(asked));
+}
+
+// What blockers_of() and distance_of() say, from the standing alone.
+struct Glance {
+  Blockers blockers;
+  uint32_t share_cards = 0;
+  int32_t missing = 0;
+};
+
+Glance glance(const Shape& shape, const Entry& entry) {
+  const Demand& demand = shape.demand;
+  const pack::Standing& standing = entry.standing;
+  Glance glance;
+  Blockers& blockers = glance.blockers;
+  blockers.agent = !standing.connected;
+  blockers.cpu = demand.cpu_units > standing.cpu_free && demand.cpu_units > 0;
+  blockers.memory = demand.memory_mib > standing.memory_free && demand.memory_mib > 0;
+  if (blockers.cpu) glance.missing += short_of(demand.cpu_units, standing.cpu_free);
+  if (blockers.memory) glance.missing += short_of(demand.memory_mib, standing.memory_free);
+  if (standing.whole_free < demand.whole_gpus) {
+    blockers.gpu = true;
+    glance.missing += short_of(demand.whole_gpus, standing.whole_free);
+  }
+  const int32_t gpus = entry.offer.whole_gpus;
+  if (demand.all_gpus && (gpus == 0 || standing.whole_free != gpus)) {
+    blockers.gpu = true;
+    glance.missing += short_of(std::max(gpus, 1), standing.whole_free);
+  }
+  if (!demand.shares.empty()) {
+    const bool whole_to_spare = standing.whole_free > demand.whole_gpus;
+    int32_t most_milli = 0;
+    for (size_t i = 0; i < standing.cards; ++i) {
+      if (standing.milli[i] == model::whole_gpu_milli && !whole_to_spare) continue;
+      most_milli = std::max<int32_t>(most_milli, standing.milli[i]);
+      if ((standing.share_milli[i] > 0 || standing.share_memory_mib[i] > 0) &&
+          standing.share_milli[i] >= shape.share_sum.milli &&
+          standing.share_memory_mib[i] >= shape.share_sum.memory_mib) {
+        glance.share_cards |= 1U << i;
+      }
+    }
+    if (glance.share_cards == 0) {
+      blockers.gpu = true;
+      glance.missing += short_of(shape.share_milli, most_milli);
+    }
+  }
+  blockers.never = (blockers.cpu && demand.cpu_units > entry.offer.cpu_registered) ||
+                   (blockers.memory && demand.memory_mib > entry.offer.memory_registered) ||
+                   (blockers.gpu && (gpus < demand.whole_gpus || entry.offer.cards.empty()));
+  return glance;
+}
+
+// As glance(), for what a standing does not say.
+Glance look(const Shape& shape, const Entry& entry) {
+  Glance glance;
+  glance.blockers = blockers_of(entry.offer, shape.demand);
+  glance.missing = missing_of(entry.offer, shape.demand, glance.blockers);
+  for (size_t i = 0; i < entry.standing.cards; ++i) {
+    if (!entry.offer.cards[i].mig && card_fits_shares(entry.offer, i, shape.demand)) {
+      glance.share_cards |= 1U << i;
+    }
+  }
+  return glance;
+}
+
+void recall_share_sum(Shape& shape, int64_t gpu_memory_mib) {
+  if (shape.demand.shares.empty() || shape.share_sum_for_mib == gpu_memory_mib) return;
+  shape.share_sum_for_mib = gpu_memory_mib;
+  shape.share_sum = sum_of(shape.demand.shares, gpu_memory_mib);
+  shape.share_milli = static_cast<int32_t>(
+      std::clamp<int64_t>(milli_of(shape.share_sum, gpu_memory_mib), 1, 1 << 20));
 }
 
 }  // namespace
@@ -107,7 +219,7 @@ base::Result<Shape> make_shape(const Request& request, Filters& filters) {
   return shape;
 }
 
-pack::Score score_entry(const Shape& shape, Fleet& fleet, uint32_t index, const Filters& filters,
+pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filters& filters,
                         const Outlook& outlook) {
   Entry& entry = fleet.entry(index);
   if (!entry.known || !entry.offer.active) return {.level = never_considered, .card = -1};
@@ -117,14 +229,23 @@ pack::Score score_entry(const Shape& shape, Fleet& fleet, uint32_t index, const 
     if (filters.passes(filter, index)) continue;
     ++(filters.reads_tasks(filter) ? passing : lasting);
   }
-  const Blockers blockers = blockers_of(entry.offer, shape.demand);
-  if (lasting + passing > 0 || blockers.any()) {
-    return {.level = -1 - distance_of(entry.offer, shape.demand, blockers, lasting, passing),
-            .card = -1};
+  recall_share_sum(shape, entry.hardware.gpu_memory_mib);
+  const Demand& demand = shape.demand;
+  const bool plain = !entry.standing.special && demand.host_ports.empty() &&
+                     demand.mig_profiles.empty() && demand.contradiction.empty();
+  const Glance seen = plain ? glance(shape, entry) : look(shape, entry);
+  if (lasting + passing > 0 || seen.blockers.any()) {
+    return {.level = -1 - distance_of(seen.blockers, seen.missing, lasting, passing), .card = -1};
   }
   outlook.refresh(entry, fleet.sequence());
-  return pack::score(outlook.scale(), outlook.profile_of(entry), entry.standing, entry.offer,
-                     shape.demand);
+  return pack::score(
+      outlook.scale(), outlook.profile_of(entry), entry.standing,
+      {.cpu_units = demand.cpu_units,
+       .memory_mib = demand.memory_mib,
+       .whole_gpus = demand.all_gpus ? entry.offer.whole_gpus_free : demand.whole_gpus,
+       .shares = !demand.shares.empty(),
+       .share_cards = seen.share_cards,
+       .share_milli = demand.shares.empty() ? 0 : shape.share_milli});
 }
 
 void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
@@ -133,8 +254,17 @@ void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlo
     shape.scores.resize(blocks * block, never_considered);
     shape.block_best.resize(blocks, never_considered);
   }
+  // All is new to a new shape, and much of it alike.
+  Memo memo;
+  const bool memorable =
+      shape.synced_at == 0 && shape.filters.empty() && shape.demand.host_ports.empty();
   fleet.changed_since(shape.synced_at, [&](uint32_t index) {
-    set_score(shape, index, score_entry(shape, fleet, index, filters, outlook).level);
+    const Entry& entry = fleet[index];
+    const int32_t* known = memorable && entry.offer.active ? memo.find(entry) : nullptr;
+    if (known != nullptr) return set_score(shape, index, *known);
+    const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
+    set_score(shape, index, level);
+    if (memorable && entry.offer.active) memo.add(entry, level);
   });
   if (shape.synced_at == 0) shape.pass_since = shape.pass_until = outlook.changed_at();
   shape.synced_at = fleet.sequence();

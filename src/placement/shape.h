@@ -23,6 +23,10 @@ struct Shape {
   Rules rules;
   std::vector<uint32_t> filters;
   pack::Kind kind;
+  // What the shares take of a GPU with so much memory: kept from one instance to the next.
+  int64_t share_sum_for_mib = -1;
+  ShareSum share_sum;
+  int32_t share_milli = 0;
   bool refused = false;  // The last one of this shape found no place.
 
   // Per entry: 0 and above, the packing objective's level; below 0, does not fit: -1 -
@@ -50,7 +54,7 @@ void append_shape_key(const Request& request, std::string& key);
 base::Result<Shape> make_shape(const Request& request, Filters& filters);
 
 // The score of one entry; the fleet's filters and outlook must be synced.
-pack::Score score_entry(const Shape& shape, Fleet& fleet, uint32_t index, const Filters& filters,
+pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filters& filters,
                         const Outlook& outlook);
 
 void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook);

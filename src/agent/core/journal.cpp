@@ -72,15 +72,16 @@ base::Result<void> load_task(State& state, const std::string& arn, const std::st
   if (payload == payloads.end()) {
     return base::fail(
         "JournalCorrupt",
-        base::format("The agent's journal has the task {} without its payload.", arn));
+        base::format("The agent's journal has '{}' without its payload.", task_key(arn)));
   }
   task.payload = TRY(read<acs::Task>("payload/" + arn, payload->second));
   task.journaled = essence_of(task.record);
   const base::Result<void> complete = complete_task(task);
   const size_t containers = task.payload.containers.size();
   if (task.record.arn != arn || task.record.containers.size() != containers) {
-    return base::fail("JournalCorrupt",
-                      base::format("The agent's journal has two stories of the task {}.", arn));
+    return base::fail(
+        "JournalCorrupt",
+        base::format("The agent's journal contradicts itself at '{}'.", task_key(arn)));
   }
   // A task that can never run was stopped when it was accepted.
   if (!complete) task.dependencies.assign(containers, {});

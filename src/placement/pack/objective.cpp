@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "placement/assign.h"
+#include <limits>
 
 namespace placement::pack {
 namespace {
@@ -28,90 +27,78 @@ double potential_of(const Profile& profile, const Tuning& tuning, const Reach& r
   return potential;
 }
 
-int32_t level_of(const Tuning& tuning, double gain) {
-  return sigmoid_level(gain / tuning.scale);
-}
-
 struct Trial {
+  const Scale& scale;
   const Profile& profile;
-  const Tuning& tuning;
   const Standing& standing;
-  const Demand& demand;
+  const Ask& ask;
 
   double after(const Reach& reach, double taken_milli) const {
-    return potential_of(profile, tuning, reach, standing.idle_milli - taken_milli,
-                        standing.cpu_free - demand.cpu_units,
-                        standing.memory_free - demand.memory_mib);
+    return potential_of(profile, scale.tuning, reach, standing.idle_milli - taken_milli,
+                        standing.cpu_free - ask.cpu_units, standing.memory_free - ask.memory_mib);
   }
   double price_of(double taken_milli) const {
-    return tuning.scarcity * profile.price * taken_milli;
+    return scale.tuning.scarcity * profile.price * taken_milli;
   }
 
   int32_t without_gpus() const {
     double gain = standing.potential - after(standing.reach, 0);
-    if (profile.hardware.gpus == 0) gain += tuning.no_gpu_bonus;
-    return level_of(tuning, gain);
+    if (profile.hardware.gpus == 0) gain += scale.tuning.no_gpu_bonus;
+    return level_of(scale, gain);
   }
 
   // Whole cards are alike here: the topology chooses among them later.
-  Reach without_whole(int32_t count, double& taken_milli) const {
+  Reach without_whole(int32_t& count) const {
     Reach reach = standing.reach;
-    for (size_t i = 0; i < standing.cards && count > 0; ++i) {
-      if (standing.milli[i] != model::whole_gpu_milli) continue;
+    count = std::min<int32_t>(ask.whole_gpus, standing.whole_free);
+    for (int32_t i = 0; i < count; ++i) {
       profile.fragmentation.remove(reach, model::whole_gpu_milli);
-      taken_milli += model::whole_gpu_milli;
-      --count;
     }
     return reach;
   }
 
   // Tries each card that can take the shares, those with equal room once.
-  Score best_share(const Offer& offer, const Reach& reach, double whole_milli) const {
+  Score best_share(const Reach& reach, double whole_milli) const {
     Score best;
-    uint64_t tried[16] = {};
-    for (size_t i = 0; i < std::min<size_t>(standing.cards, most_cards); ++i) {
+    for (size_t i = 0; i < standing.cards; ++i) {
+      if ((ask.share_cards >> i & 1) == 0 || tried_before(i)) continue;
       const int16_t room = standing.milli[i];
-      uint64_t& word = tried[room / 64];
-      const uint64_t bit = uint64_t{1} << (room % 64);
-      if (room <= 0 || (word & bit) != 0 || !card_fits_shares(offer, i, demand)) continue;
-      word |= bit;
-      const int64_t memory = offer.cards[i].memory_mib;
-      const auto asked = static_cast<int32_t>(
-          std::min<int64_t>(milli_of(sum_of(demand.shares, memory), memory), room));
+      const auto asked = static_cast<int16_t>(std::min<int32_t>(ask.share_milli, room));
       const auto left = static_cast<int16_t>(room - asked);
       Reach shared = reach;
       profile.fragmentation.remove(shared, room);
       profile.fragmentation.add(shared, left);
       double gain =
           standing.potential - after(shared, whole_milli + asked) - price_of(whole_milli + asked);
-      gain -= 1000 * tuning.worth *
+      gain -= 1000 * scale.tuning.worth *
               (profile.share_value.of(room) - profile.share_value.of(left) -
                profile.share_value.of(asked));
-      const int32_t level = level_of(tuning, gain);
+      const int32_t level = level_of(scale, gain);
       if (level > best.level) best = {.level = level, .card = static_cast<int32_t>(i)};
     }
     return best;
   }
+
+  bool tried_before(size_t card) const {
+    for (size_t i = 0; i < card; ++i) {
+      if ((ask.share_cards >> i & 1) != 0 && standing.milli[i] == standing.milli[card]) return true;
+    }
+    return false;
+  }
 };
 
-// Source: gpu-packing protocol of the paper's artifact, BestFit: the remaining CPU and GPU, each
-// measured by the largest instance, count half.
-Score best_fit(const Scale& scale, const Standing& standing, const Offer& offer,
-               const Demand& demand) {
+// Source: the paper's artifact, BestFit: the remaining CPU and GPU, each measured by the largest
+// instance, count half; a share goes on the tightest card.
+Score best_fit(const Scale& scale, const Standing& standing, const Ask& ask) {
   Score score;
-  double taken = 0;
-  if (demand.all_gpus) {
-    taken = 1000.0 * offer.whole_gpus;
-  } else {
-    taken = 1000.0 * demand.whole_gpus;
+  double taken = 1000.0 * ask.whole_gpus + ask.share_milli;
+  for (size_t i = 0; i < standing.cards; ++i) {
+    if ((ask.share_cards >> i & 1) == 0) continue;
+    if (score.card < 0 || standing.milli[i] < standing.milli[static_cast<size_t>(score.card)]) {
+      score.card = static_cast<int32_t>(i);
+    }
   }
-  if (!demand.shares.empty()) {
-    const std::optional<size_t> card = tightest_card(offer, demand);
-    const int64_t memory = offer.cards[*card].memory_mib;
-    taken += static_cast<double>(milli_of(sum_of(demand.shares, memory), memory));
-    score.card = static_cast<int32_t>(*card);
-  }
-  const double cpu_left = static_cast<double>(standing.cpu_free - demand.cpu_units) /
+  const double cpu_left = static_cast<double>(standing.cpu_free - ask.cpu_units) /
                           static_cast<double>(scale.most_cpu_units);
   const double gpu_left = (standing.idle_milli - taken) / (1000.0 * scale.most_gpus);
   score.level =
@@ -123,15 +110,27 @@ int16_t milli_free(const Card& card) {
   if (card.whole_free) return model::whole_gpu_milli;
   if (card.mig || card.memory_mib <= 0) return 0;
   const int64_t by_memory = card.memory_free_mib * model::whole_gpu_milli / card.memory_mib;
-  return static_cast<int16_t>(
-      std::clamp<int64_t>(by_memory, 0, std::clamp(card.milli_free, 0, model::whole_gpu_milli)));
+  // Never 1000: it cannot be given out whole.
+  return static_cast<int16_t>(std::clamp<int64_t>(std::min<int64_t>(by_memory, card.milli_free), 0,
+                                                  model::whole_gpu_milli - 1));
 }
 
 }  // namespace
 
-int32_t sigmoid_level(double x) {
-  // A difference that is 0 but for rounding belongs to the level of 0.
-  return static_cast<int32_t>(100 / (1 + std::exp(-x)) + 1e-7);
+Scale::Scale(Policy chosen) : policy(chosen), tuning(tuning_of(chosen)) {
+  for (size_t i = 0; i < boundaries.size(); ++i) {
+    const auto level = static_cast<double>(i + 1);
+    boundaries[i] = tuning.scale * (std::log(level / (100 - level)) - 1e-9);
+  }
+}
+
+int32_t level_of(const Scale& scale, double gain) {
+  size_t level = 0;  // Boundaries at or below the gain; a binary search without branches.
+  for (const size_t step : {64U, 32U, 16U, 8U, 4U, 2U, 1U}) {
+    const size_t next = level + step;
+    level = next <= scale.boundaries.size() && scale.boundaries[next - 1] <= gain ? next : level;
+  }
+  return static_cast<int32_t>(level);
 }
 
 Tuning tuning_of(Policy policy) {
@@ -145,14 +144,28 @@ Tuning tuning_of(Policy policy) {
           .scale = 2000};
 }
 
+bool Standing::same_state(const Standing& other) const {
+  return cpu_free == other.cpu_free && memory_free == other.memory_free && milli == other.milli &&
+         share_milli == other.share_milli && share_memory_mib == other.share_memory_mib &&
+         cards == other.cards && connected == other.connected && special == other.special;
+}
+
 Standing standing_of(const Offer& offer) {
   Standing standing;
+  standing.connected = offer.connected;
   standing.cpu_free = offer.cpu_free;
   standing.memory_free = offer.memory_free;
   standing.cards = static_cast<uint8_t>(std::min(offer.cards.size(), most_cards));
+  standing.special = offer.cards.size() > most_cards;
   for (size_t i = 0; i < standing.cards; ++i) {
-    standing.milli[i] = milli_free(offer.cards[i]);
+    const Card& card = offer.cards[i];
+    standing.special |= card.mig || card.memory_mib != offer.cards[0].memory_mib;
+    standing.milli[i] = milli_free(card);
+    standing.share_milli[i] = static_cast<int16_t>(std::max(card.milli_free, 0));
+    standing.share_memory_mib[i] = static_cast<int32_t>(
+        std::clamp<int64_t>(card.memory_free_mib, 0, std::numeric_limits<int32_t>::max()));
     standing.idle_milli += standing.milli[i];
+    standing.whole_free = static_cast<int16_t>(standing.whole_free + card.whole_free);
   }
   return standing;
 }
@@ -160,30 +173,29 @@ Standing standing_of(const Offer& offer) {
 void refresh(Standing& standing, const Profile& profile, const Tuning& tuning) {
   standing.reach = {};
   for (size_t i = 0; i < standing.cards; ++i) {
-    profile.fragmentation.add(standing.reach, standing.milli[i]);
+    if (standing.milli[i] > 0) profile.fragmentation.add(standing.reach, standing.milli[i]);
   }
   standing.potential = potential_of(profile, tuning, standing.reach, standing.idle_milli,
                                     standing.cpu_free, standing.memory_free);
 }
 
-Score score(const Scale& scale, const Profile& profile, const Standing& standing,
-            const Offer& offer, const Demand& demand) {
+Score score(const Scale& scale, const Profile& profile, const Standing& standing, const Ask& ask) {
   if (scale.policy == Policy::Random) return {.level = 0, .card = -1};
-  if (scale.policy == Policy::BestFit) return best_fit(scale, standing, offer, demand);
-  const Trial trial{profile, scale.tuning, standing, demand};
-  const int32_t whole = demand.all_gpus ? offer.whole_gpus_free : demand.whole_gpus;
-  if (whole == 0 && demand.shares.empty()) return {.level = trial.without_gpus(), .card = -1};
-  double whole_milli = 0;
-  const Reach reach = trial.without_whole(whole, whole_milli);
-  if (!demand.shares.empty()) {
-    Score best = trial.best_share(offer, reach, whole_milli);
-    // Only a MIG instance fits: it is whole, and no card of the objective.
+  if (scale.policy == Policy::BestFit) return best_fit(scale, standing, ask);
+  const Trial trial{scale, profile, standing, ask};
+  if (ask.whole_gpus == 0 && !ask.shares) return {.level = trial.without_gpus(), .card = -1};
+  int32_t whole = 0;
+  const Reach reach = trial.without_whole(whole);
+  const double whole_milli = 1000.0 * whole;
+  if (ask.shares) {
+    Score best = trial.best_share(reach, whole_milli);
+    // Only a MIG instance, or a card beyond those looked at, can take them.
     if (best.level < 0) best.level = 0;
     return best;
   }
   const double gain =
       standing.potential - trial.after(reach, whole_milli) - trial.price_of(whole_milli);
-  return {.level = level_of(scale.tuning, gain), .card = -1};
+  return {.level = level_of(scale, gain), .card = -1};
 }
 
 }  // namespace placement::pack

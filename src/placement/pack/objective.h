@@ -49,15 +49,28 @@ struct Profile {
   uint64_t changed_at = 0;  // Sequence number at which scores went stale; price or tables.
 };
 
-// The state of an instance as the objective sees it.
+// The state of an instance, small and in one piece: what is asked of it thousands of times a
+// second.
 struct Standing {
   int64_t cpu_free = 0;
   int64_t memory_free = 0;
-  std::array<int16_t, most_cards> milli{};  // Free of each card, 1000 = whole.
+  // Of each card: thousandths that are free, 1000 = the card can be given out whole, and only then;
+  // what shares can have of it. 0 for MIG instances.
+  std::array<int16_t, most_cards> milli{};
+  std::array<int16_t, most_cards> share_milli{};
+  std::array<int32_t, most_cards> share_memory_mib{};
+  int32_t idle_milli = 0;  // The sum of milli.
+  int16_t whole_free = 0;  // How many of milli are 1000.
   uint8_t cards = 0;
-  int32_t idle_milli = 0;  // The sum.
-  Reach reach;             // Of all cards; this and the potential are refresh()'s.
+  bool connected = false;
+  // Not all is said here: MIG instances, GPUs of different memory, or more than most_cards.
+  bool special = false;
+
+  // What refresh() makes of it.
+  Reach reach;
   double potential = 0;
+
+  bool same_state(const Standing& other) const;
 };
 Standing standing_of(const Offer& offer);
 // Fills in what depends on the profile.
@@ -70,17 +83,29 @@ struct Score {
 
 // What does not change from instance to instance, once a policy is chosen.
 struct Scale {
-  Policy policy = Policy::Berth;
+  explicit Scale(Policy chosen);
+
+  Policy policy;
   Tuning tuning;
+  // Where the sigmoid's levels begin, 1 to 99, in thousandths of a GPU.
+  std::array<double, 99> boundaries{};
   int64_t most_cpu_units = 1;  // The largest instance: what bestfit measures by.
   int32_t most_gpus = 1;
 };
 
-// The offer must fit the demand.
-Score score(const Scale& scale, const Profile& profile, const Standing& standing,
-            const Offer& offer, const Demand& demand);
+// A task as one instance sees it, which it fits.
+struct Ask {
+  int64_t cpu_units = 0;
+  int64_t memory_mib = 0;
+  int32_t whole_gpus = 0;
+  bool shares = false;
+  uint32_t share_cards = 0;  // The cards that can take its shares, one bit each.
+  int32_t share_milli = 0;   // What they take of the card, for the objective.
+};
 
-// floor(100 * sigmoid(x)), 0 to 100.
-int32_t sigmoid_level(double x);
+Score score(const Scale& scale, const Profile& profile, const Standing& standing, const Ask& ask);
+
+// floor(100 * sigmoid(gain / tuning.scale)), 0 to 99. A gain that is 0 but for rounding is 0.
+int32_t level_of(const Scale& scale, double gain);
 
 }  // namespace placement::pack

@@ -6,7 +6,9 @@
 namespace placement::pack {
 namespace {
 
-constexpr int iterations = 300;
+constexpr int iterations = 200;
+constexpr int32_t coarse_grain = 10;  // What the prices are found with.
+constexpr size_t most_sizes = 32;
 constexpr double least_price = 1e-6;
 
 // Dual ascent on the prices: maximise demand times price over all prices for which no combination
@@ -27,7 +29,8 @@ class Duals {
     }
   }
 
-  const std::vector<double>& solve() {
+  // The best prices found.
+  std::vector<double> solve() {
     std::vector<double> best = prices_;
     double best_bound = 0;
     for (int i = 0; i < iterations; ++i) {
@@ -41,7 +44,12 @@ class Duals {
       }
       step(bound, 0.15 / std::sqrt(1.0 + i));
     }
-    prices_ = best;
+    return best;
+  }
+
+  // What free parts are worth at these prices.
+  const std::vector<double>& values_at(std::vector<double> prices) {
+    prices_ = std::move(prices);
     fill_values();
     return value_;
   }
@@ -99,8 +107,18 @@ class Duals {
 
 ShareValue::ShareValue(const std::vector<Size>& sizes) {
   if (sizes.empty()) return;
-  Duals duals(sizes, grain, value_.size() - 1);
-  std::ranges::copy(duals.solve(), value_.begin());
+  std::vector<Size> heaviest = sizes;
+  if (heaviest.size() > most_sizes) {
+    std::ranges::nth_element(heaviest, heaviest.begin() + most_sizes, std::ranges::greater(),
+                             &Size::weight);
+    heaviest.resize(most_sizes);
+    std::ranges::sort(heaviest, {}, &Size::milli);
+  }
+  std::vector<double> prices = Duals(heaviest, coarse_grain, 1000 / coarse_grain).solve();
+  Duals fine(heaviest, grain, value_.size() - 1);
+  std::ranges::copy(fine.values_at(std::move(prices)), value_.begin());
+  if (value_.back() <= 0) return;
+  for (double& value : value_) value /= value_.back();
 }
 
 }  // namespace placement::pack

@@ -1,0 +1,172 @@
+#include "agent/agent.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "agent/api_client.h"
+#include "agent/docker_events.h"
+#include "agent/driver.h"
+#include "base/format.h"
+#include "base/random.h"
+#include "net/loop.h"
+
+namespace agent {
+namespace {
+
+constexpr std::string_view instance_id_setting = "instance-id";
+constexpr size_t inbox_capacity = size_t{1} << 20;
+
+std::unexpected<base::Error> bad_option(std::string message) {
+  return base::fail("InvalidParameterException", std::move(message));
+}
+
+base::Result<void> check_options(const AgentOptions& options) {
+  if (options.data_dir.empty()) return bad_option("The agent was given no data directory.");
+  if (options.access_key_id.empty() || options.secret_access_key.empty()) {
+    return bad_option(
+        "The agent was given no access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
+  }
+  if (options.cluster.empty()) return bad_option("The agent was given no cluster's name.");
+  if (options.region.empty()) return bad_option("The agent was given no region.");
+  return {};
+}
+
+base::Result<void> make_data_dir(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    error.assign(errno, std::generic_category());
+  if (!error && !std::filesystem::is_directory(path, error)) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (!error) return {};
+  return base::fail("IoError", base::format("The agent's data directory {} cannot be made: {}.",
+                                            path.string(), error.message()));
+}
+
+base::Result<std::string> instance_id(Journal& journal) {
+  if (auto known = TRY(journal.setting(instance_id_setting))) return std::move(*known);
+  base::Random random(base::system_seed());
+  std::string made = "i-" + random.hex(17);
+  TRY_VOID(journal.set_setting(instance_id_setting, made));
+  return made;
+}
+
+core::Config make_config(const AgentOptions& options) {
+  core::Config config;
+  config.cluster = options.cluster;
+  config.agent_name = options.agent_name;
+  config.region = options.region;
+  config.random_seed = base::system_seed();
+  config.pull_behavior = options.pull_behavior;
+  config.stop_timeout = options.stop_timeout;
+  config.cleanup_wait = options.cleanup_wait;
+  return config;
+}
+
+}  // namespace
+
+class Impl {
+ public:
+  Impl(AgentOptions options, base::Clock& clock) : options_(std::move(options)), clock_(clock) {}
+  ~Impl() { stop(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  base::Result<void> start(std::unique_ptr<gpu::Devices> devices, DockerAccess docker) {
+    TRY_VOID(check_options(options_));
+    api_ =
+        TRY(ApiClient::create({.server_urls = options_.server_urls,
+                               .credentials = {options_.access_key_id, options_.secret_access_key,
+                                               options_.session_token},
+                               .tls = options_.tls,
+                               .region = options_.region},
+                              clock_));
+    TRY_VOID(make_data_dir(options_.data_dir));
+    auto journal = TRY(Journal::open(options_.data_dir / "agent.db"));
+    std::string id = TRY(instance_id(*journal));
+    machine_ = TRY(describe_machine(options_, std::move(id)));
+    if (options_.agent_name.empty()) options_.agent_name = machine_.instance_id;
+    driver_ = TRY(Driver::create({.options = options_,
+                                  .machine = machine_,
+                                  .docker = docker,
+                                  .api = *api_,
+                                  .loop = loop_,
+                                  .inbox = inbox_,
+                                  .clock = clock_,
+                                  .journal = std::move(journal),
+                                  .gpus = std::make_unique<GpuAccess>(std::move(devices))},
+                                 make_config(options_)));
+    events_ = std::make_unique<DockerEvents>(docker, options_.agent_name, inbox_, clock_);
+    driver_->start();
+    return {};
+  }
+
+  void stop() {
+    inbox_.close();
+    if (events_) events_->stop();
+    if (api_) api_->cancel();
+    if (driver_) driver_->stop();
+    loop_.stop();
+  }
+
+  AgentStatus status() {
+    const auto answer = std::make_shared<base::Queue<AgentStatus>>(1);  // Shared with the driver.
+    if (inbox_.push(StatusAsked{answer})) {
+      if (auto status = answer->pop()) return std::move(*status);
+    }
+    AgentStatus stopped;
+    stopped.reason = "The agent has stopped.";
+    return stopped;
+  }
+
+  bool stop_all_tasks(const std::string& reason, base::Milliseconds timeout) {
+    const auto stopped = std::make_shared<base::Queue<bool>>(1);  // Shared with the driver.
+    if (!inbox_.push(StopAllAsked{reason, stopped})) return false;
+    if (!stopped->pop_batch(1, timeout).empty()) return true;
+    const AgentStatus now = status();
+    return now.idle && now.reason != "The agent has stopped.";
+  }
+
+  const std::string& name() const { return options_.agent_name; }
+  const std::string& instance_id_text() const { return machine_.instance_id; }
+
+ private:
+  AgentOptions options_;
+  base::Clock& clock_;
+  Machine machine_;
+  Inbox inbox_{inbox_capacity};
+  net::Loop loop_{1};
+  std::unique_ptr<ApiClient> api_;
+  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<DockerEvents> events_;
+};
+
+base::Result<std::unique_ptr<Agent>> Agent::start(AgentOptions options,
+                                                  std::unique_ptr<gpu::Devices> devices,
+                                                  DockerAccess docker, base::Clock& clock) {
+  auto impl = std::make_unique<Impl>(std::move(options), clock);
+  TRY_VOID(impl->start(std::move(devices), docker));
+  return std::unique_ptr<Agent>(new Agent(std::move(impl)));
+}
+
+Agent::Agent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Agent::~Agent() = default;
+void Agent::stop() {
+  impl_->stop();
+}
+bool Agent::stop_all_tasks(const std::string& reason, base::Milliseconds timeout) {
+  return impl_->stop_all_tasks(reason, timeout);
+}
+AgentStatus Agent::status() {
+  return impl_->status();
+}
+const std::string& Agent::name() const {
+  return impl_->name();
+}
+const std::string& Agent::instance_id() const {
+  return impl_->instance_id_text();
+}
+
+}  // namespace agent

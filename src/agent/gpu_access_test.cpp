@@ -1,0 +1,97 @@
+#include "agent/gpu_access.h"
+
+#include <gmock/gmock.h>
+
+#include "gpu/fake_devices.h"
+
+namespace agent {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GpuAccessTest : public ::testing::Test {
+ protected:
+  GpuAccessTest() {
+    auto devices = std::make_unique<gpu::FakeDevices>();
+    fake_ = devices.get();
+    fake_->inventory.gpus.push_back({.uuid = "GPU-a"});
+    access_.emplace(std::move(devices));
+  }
+  core::GpuUse probe() {
+    const auto result = access_->probe({"GPU-a"});
+    EXPECT_TRUE(result.has_value());
+    return std::get<core::GpuUse>(*result);
+  }
+
+  gpu::FakeDevices* fake_ = nullptr;  // Owned by access_.
+  std::optional<GpuAccess> access_;
+};
+
+TEST_F(GpuAccessTest, what_was_on_a_gpu_at_the_start_does_not_count) {
+  fake_->uses["GPU-a"] = {.processes = {{.pid = 999'999'990, .used_mib = 300}}, .used_mib = 300};
+  access_->take_baselines(fake_->inventory);
+  EXPECT_TRUE(probe().empty);
+  fake_->uses["GPU-a"].used_mib = 340;
+  EXPECT_TRUE(probe().empty);
+  fake_->uses["GPU-a"].used_mib = 1324;
+  EXPECT_FALSE(probe().empty);
+  EXPECT_EQ(probe().detail, "1024 MiB above its baseline");
+}
+
+TEST_F(GpuAccessTest, a_process_that_stayed_is_named) {
+  access_->take_baselines(fake_->inventory);
+  fake_->uses["GPU-a"] = {.processes = {{.pid = 999'999'991, .used_mib = 1024}}, .used_mib = 1024};
+  EXPECT_FALSE(probe().empty);
+  EXPECT_EQ(probe().detail, "1 process (pid 999999991), 1024 MiB above its baseline");
+  fake_->uses.clear();
+  EXPECT_TRUE(probe().empty);
+}
+
+TEST_F(GpuAccessTest, baselines_of_an_earlier_process_are_kept) {
+  fake_->uses["GPU-a"] = {.processes = {{.pid = 999'999'992}}, .used_mib = 50};
+  const GpuBaselines before = access_->take_baselines(fake_->inventory);
+  EXPECT_EQ(parse_baselines(print_baselines(before)), before);
+  EXPECT_TRUE(parse_baselines("garbage").empty());
+  access_->set_baselines({});
+  EXPECT_FALSE(probe().empty);
+  access_->set_baselines(before);
+  EXPECT_TRUE(probe().empty);
+}
+
+TEST_F(GpuAccessTest, an_unknown_gpu_is_not_found_and_not_given) {
+  const auto result = access_->probe({"GPU-x"});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().cause, core::Cause::NotFound);
+  const auto setup = access_->setup({.uuids = {"GPU-x"}, .sharing = {}});
+  ASSERT_FALSE(setup.has_value());
+  EXPECT_EQ(setup.error().code, "CannotCreateContainerError");
+  EXPECT_EQ(setup.error().cause, core::Cause::BadParameter);
+  EXPECT_THAT(setup.error().message, HasSubstr("GPU-x is not on this container instance"));
+}
+
+TEST_F(GpuAccessTest, a_share_of_a_gpu_is_refused) {
+  const auto setup = access_->setup({.uuids = {"GPU-a"}, .sharing = core::GpuSharing{}});
+  ASSERT_FALSE(setup.has_value());
+  EXPECT_THAT(setup.error().message, HasSubstr("MPS"));
+}
+
+TEST(with_gpus, the_setup_wins_over_what_the_container_says) {
+  const json::Value body =
+      json::parse(
+          R"({"Image":"i","Env":["A=1","NVIDIA_VISIBLE_DEVICES=all","NVIDIA_VISIBLE_DEVICES",
+                      "NVIDIA_VISIBLE_DEVICES_X=2"],"HostConfig":{"Binds":["/a:/b"],"Memory":5}})")
+          .value();
+  const json::Value merged = with_gpus(body, {.runtime = "nvidia",
+                                              .env = {{"NVIDIA_VISIBLE_DEVICES", "GPU-a"}},
+                                              .devices = {{"/dev/null", "/dev/nvidia0"}},
+                                              .binds = {{"/smi", "/usr/bin/nvidia-smi"}}});
+  EXPECT_EQ(json::print(merged["Env"]),
+            R"(["A=1","NVIDIA_VISIBLE_DEVICES_X=2","NVIDIA_VISIBLE_DEVICES=GPU-a"])");
+  EXPECT_EQ(json::print(merged["HostConfig"]),
+            R"({"Binds":["/a:/b","/smi:/usr/bin/nvidia-smi:ro"],"Memory":5,"Runtime":"nvidia",)"
+            R"("Devices":[{"PathOnHost":"/dev/null","PathInContainer":"/dev/nvidia0",)"
+            R"("CgroupPermissions":"rwm"}]})");
+}
+
+}  // namespace
+}  // namespace agent

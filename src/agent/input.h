@@ -1,0 +1,82 @@
+// What the other threads tell the driver's.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "acs/messages.h"
+#include "agent/agent.h"
+#include "agent/api_client.h"
+#include "agent/core/core.h"
+#include "agent/gpu_access.h"
+#include "agent/journal.h"
+#include "base/queue.h"
+#include "gpu/devices.h"
+#include "net/websocket.h"
+
+namespace agent {
+
+struct GpusFound {
+  gpu::Inventory inventory;  // Empty when they could not be listed.
+  GpuBaselines baselines;
+};
+struct GpuHealthChanged {
+  std::vector<gpu::HealthEvent> events;
+};
+// The container of a CreateContainer may now be made.
+struct GpuSetupDone {
+  core::OperationId id = 0;
+  core::CreateContainer request;
+  std::expected<gpu::ContainerGpuSetup, core::OperationError> setup;
+};
+
+struct RegistrationDone {
+  ApiResult<std::string> container_instance_arn;
+  std::string told_reason;  // berthStatusReason of the request.
+  std::string docker_version;
+  bool for_core = false;  // The core waits for it.
+};
+
+enum class SocketKind : uint8_t { Control, Telemetry };
+// `id` tells one connection, or try to make one, from those before it.
+struct SocketOpened {
+  SocketKind kind = SocketKind::Control;
+  uint64_t id = 0;
+  std::shared_ptr<net::WebSocket> socket;  // Shared with the loop that works it.
+  std::string telemetry_endpoint;          // Of Control.
+};
+struct SocketClosed {
+  SocketKind kind = SocketKind::Control;
+  uint64_t id = 0;
+  uint16_t code = 0;  // 0: it could not be opened.
+  std::string reason;
+};
+struct ControlMessage {
+  uint64_t id = 0;
+  acs::ServerMessage message;
+};
+
+struct LogsMoved {
+  LogKey key;
+  LogPosition position;
+};
+
+// Each asker waits at a queue of its own, which is closed without an answer when the agent ends.
+struct StatusAsked {
+  std::shared_ptr<base::Queue<AgentStatus>> answer;  // Shared with the asker.
+};
+struct StopAllAsked {
+  std::string reason;
+  std::shared_ptr<base::Queue<bool>> stopped;  // Shared with the asker.
+};
+
+using Input =
+    std::variant<core::Input, GpusFound, GpuHealthChanged, GpuSetupDone, RegistrationDone,
+                 SocketOpened, SocketClosed, ControlMessage, LogsMoved, StatusAsked, StopAllAsked>;
+using Inbox = base::Queue<Input>;
+
+}  // namespace agent

@@ -1,0 +1,299 @@
+#include "agent/log_shipping.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "agent/docker_calls.h"
+#include "agent/workers.h"
+#include "api/generated/logs.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "base/queue.h"
+#include "json/text.h"
+
+namespace agent {
+namespace {
+
+// Half of what PutLogEvents takes: as JSON a text may be six times as long, and a body is limited
+// too. Source: CloudWatch Logs API reference, PutLogEvents.
+constexpr size_t most_batch_bytes = size_t{512} << 10;
+constexpr size_t most_batch_events = 10'000;
+constexpr size_t event_overhead = 26;
+constexpr int64_t most_span_ms = int64_t{23} * 60 * 60 * 1000;
+// How long the first line of a batch waits for more.
+constexpr base::Milliseconds linger{100};
+constexpr base::Milliseconds retry_min{100};
+constexpr base::Milliseconds retry_max{10'000};
+constexpr size_t lines_in_memory = 256;
+// Docker's lines are in order but for stdout and stderr passing each other, by far less than this.
+constexpr int64_t disorder_s = 60;
+constexpr int64_t ns_per_s = 1'000'000'000;
+constexpr int64_t ns_per_ms = 1'000'000;
+
+struct Line {
+  int64_t time_ns = 0;
+  std::string text;
+  bool delivered = false;  // Before; only counted.
+};
+
+// As it will be once it has been JSON: bytes that are no UTF-8 become U+FFFD.
+std::string valid_utf8(std::string bytes) {
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const size_t length = json::utf8_sequence_length(rest);
+    if (length == 0) break;
+    rest.remove_prefix(length);
+  }
+  if (rest.empty()) return bytes;
+  std::string text;
+  rest = bytes;
+  while (!rest.empty()) {
+    const size_t length = json::utf8_sequence_length(rest);
+    text += length == 0 ? std::string_view("\xEF\xBF\xBD") : rest.substr(0, length);
+    rest.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return text;
+}
+
+// Counts delivered events by the second of their time, to find the place again.
+class Place {
+ public:
+  explicit Place(LogPosition position) : position_(std::move(position)) {}
+
+  void count(const Line& line) {
+    position_.newest_ns = std::max(position_.newest_ns, line.time_ns);
+    ++seconds_[line.time_ns / ns_per_s];
+    if (!line.delivered) ++position_.next_event;
+  }
+
+  const LogPosition& position() {
+    const int64_t since_s = position_.newest_ns / ns_per_s - disorder_s;
+    position_.since_ns = std::max(position_.since_ns, since_s * ns_per_s);
+    seconds_.erase(seconds_.begin(), seconds_.lower_bound(position_.since_ns / ns_per_s));
+    position_.since_count = 0;
+    for (const auto& [second, count] : seconds_) position_.since_count += count;
+    return position_;
+  }
+  int64_t next_event() const { return position_.next_event; }
+
+ private:
+  LogPosition position_;
+  std::map<int64_t, int64_t> seconds_;
+};
+
+LogPosition starting_position(const LogShipping& shipping) {
+  LogPosition position = shipping.position;
+  if (position.runtime_id == shipping.request.runtime_id) return position;
+  // Another container's lines continue the stream's numbers.
+  return {.runtime_id = shipping.request.runtime_id, .next_event = position.next_event};
+}
+
+class Shipper {
+ public:
+  explicit Shipper(const LogShipping& shipping)
+      : shipping_(shipping),
+        start_(starting_position(shipping)),
+        place_(start_),
+        newest_ms_(start_.newest_ns / ns_per_ms),
+        numbered_(!shipping.request.options.contains("awslogs-stream")) {}
+
+  core::OperationResult run() {
+    docker::Result<void> read;
+    std::jthread reader([this, &read] {
+      read = follow();
+      lines_.close();
+    });
+    const bool all = deliver_all();
+    if (!all) lines_.close();  // The reader must not wait for room.
+    reader.join();
+    if (!all) {
+      return std::unexpected(core::OperationError{core::Cause::Cancelled, "Cancelled",
+                                                  "the shipping of the output was ended"});
+    }
+    if (!read) return std::unexpected(to_operation_error(read.error()));
+    return core::Done{};
+  }
+
+ private:
+  // Reads Docker's lines into the queue; on the reader's thread.
+  docker::Result<void> follow() {
+    int64_t to_skip = start_.since_count;
+    docker::LogsRequest request{
+        .id = shipping_.request.runtime_id, .follow = true, .stop = shipping_.stop};
+    if (start_.since_ns > 0) request.since_ns = start_.since_ns;
+    return shipping_.streams.logs(request, [&](docker::LogLine&& line) {
+      if (line.bytes.empty()) return true;
+      // Where Docker has dropped lines that were delivered, the next newer one ends the skipping.
+      const bool delivered = to_skip > 0 && line.time_ns <= start_.newest_ns;
+      to_skip = delivered ? to_skip - 1 : 0;
+      return lines_.push(
+          {line.time_ns, delivered ? std::string() : valid_utf8(std::move(line.bytes)), delivered});
+    });
+  }
+
+  // False: stopped before the end.
+  bool deliver_all() {
+    while (std::optional<Line> first = lines_.pop()) {
+      pending_.push_back(std::move(*first));
+      size_t bytes = pending_.back().text.size();
+      const base::Milliseconds deadline = shipping_.clock.monotonic() + linger;
+      while (bytes < most_batch_bytes && pending_.size() < most_batch_events) {
+        const base::Milliseconds left = deadline - shipping_.clock.monotonic();
+        if (left.count() <= 0) break;
+        std::vector<Line> more = lines_.pop_batch(lines_in_memory, left);
+        if (more.empty()) break;
+        for (Line& line : more) {
+          bytes += line.text.size();
+          pending_.push_back(std::move(line));
+        }
+      }
+      if (!deliver_pending()) return false;
+    }
+    return !shipping_.stop.stop_requested();
+  }
+
+  bool deliver_pending() {
+    while (!pending_.empty()) {
+      if (pending_.front().delivered) {
+        place_.count(pending_.front());
+        pending_.pop_front();
+        continue;
+      }
+      const size_t count = batch_size();
+      std::vector<api::logs::InputLogEvent> events(count);
+      for (size_t i = 0; i < count; ++i) {
+        newest_ms_ = std::max(newest_ms_, pending_[i].time_ns / ns_per_ms);
+        events[i].timestamp = newest_ms_;
+        events[i].message = std::move(pending_[i].text);
+      }
+      if (!put(events, place_.next_event())) return false;
+      for (size_t i = 0; i < count; ++i) place_.count(pending_[i]);
+      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
+      shipping_.moved(place_.position());
+    }
+    return true;
+  }
+
+  // How many of the pending lines go into one request: at least one.
+  size_t batch_size() const {
+    size_t count = 0;
+    size_t bytes = 0;
+    const int64_t first_ms = std::max(newest_ms_, pending_.front().time_ns / ns_per_ms);
+    while (count < pending_.size() && count < most_batch_events) {
+      const Line& line = pending_[count];
+      bytes += line.text.size() + event_overhead;
+      const bool fits = bytes <= most_batch_bytes &&
+                        line.time_ns / ns_per_ms - first_ms <= most_span_ms && !line.delivered;
+      if (count > 0 && !fits) break;
+      ++count;
+    }
+    return count;
+  }
+
+  // Until the service has taken them. False: stopped.
+  bool put(std::span<api::logs::InputLogEvent> events, int64_t number) {
+    api::logs::PutLogEventsRequest request;
+    request.log_group_name = shipping_.request.group;
+    request.log_stream_name = shipping_.request.stream;
+    request.log_events.assign(events.begin(), events.end());
+    if (numbered_) request.berth_position = number;
+    base::Milliseconds wait = retry_min;
+    while (!shipping_.stop.stop_requested()) {
+      const auto answer = shipping_.api.call<api::logs::PutLogEventsResponse>(
+          api::logs_service(), "PutLogEvents", request, {.repeatable = numbered_});
+      if (answer) {
+        tell_rejected(*answer);
+        return true;
+      }
+      const ApiError& error = answer.error();
+      if (error.code == "InvalidParameterException") return put_one_by_one(events, number, error);
+      if (error.code == "ResourceNotFoundException" &&
+          make_log_stream(shipping_.api, shipping_.request)) {
+        continue;
+      }
+      if (wait > retry_min) tell_trouble(error);  // A first failure may be a passing one.
+      if (!pause(shipping_.stop, wait)) return false;
+      wait = std::min(wait * 2, retry_max);
+    }
+    return false;
+  }
+
+  // One of them is not acceptable: it must not hold up the rest.
+  bool put_one_by_one(std::span<api::logs::InputLogEvent> events, int64_t number,
+                      const ApiError& error) {
+    if (events.size() == 1) {
+      base::log_warning("An output line of container {} of task {} is dropped: {}",
+                        shipping_.request.container_name, shipping_.request.task_arn,
+                        error.message);
+      return true;
+    }
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (!put(events.subspan(i, 1), number + static_cast<int64_t>(i))) return false;
+    }
+    return true;
+  }
+
+  void tell_rejected(const api::logs::PutLogEventsResponse& answer) {
+    if (!answer.rejected_log_events_info) return;
+    base::log_warning(
+        "Output of container {} of task {} is too old or too new for log group {} and was not "
+        "kept.",
+        shipping_.request.container_name, shipping_.request.task_arn, shipping_.request.group);
+  }
+
+  // Once for each kind of trouble, not at every try.
+  void tell_trouble(const ApiError& error) {
+    if (error.code == last_trouble_) return;
+    last_trouble_ = error.code;
+    base::log_warning("The output of container {} of task {} is not delivered yet: {}: {}",
+                      shipping_.request.container_name, shipping_.request.task_arn, error.code,
+                      error.message);
+  }
+
+  const LogShipping& shipping_;
+  const LogPosition start_;
+  Place place_;
+  int64_t newest_ms_;
+  const bool numbered_;  // The stream is this container's alone.
+  base::Queue<Line> lines_{lines_in_memory};
+  std::deque<Line> pending_;
+  std::string last_trouble_;
+};
+
+}  // namespace
+
+ApiResult<void> make_log_stream(ApiClient& api, const core::ShipLogs& request) {
+  const auto make_stream = [&]() -> ApiResult<void> {
+    api::logs::CreateLogStreamRequest stream;
+    stream.log_group_name = request.group;
+    stream.log_stream_name = request.stream;
+    const auto made = api.call<api::logs::CreateLogStreamResponse>(api::logs_service(),
+                                                                   "CreateLogStream", stream);
+    if (made || made.error().code == "ResourceAlreadyExistsException") return {};
+    return std::unexpected(made.error());
+  };
+  const ApiResult<void> made = make_stream();
+  if (made || !request.create_group || made.error().code != "ResourceNotFoundException") {
+    return made;
+  }
+  api::logs::CreateLogGroupRequest group;
+  group.log_group_name = request.group;
+  const auto group_made =
+      api.call<api::logs::CreateLogGroupResponse>(api::logs_service(), "CreateLogGroup", group);
+  if (!group_made && group_made.error().code != "ResourceAlreadyExistsException") {
+    return std::unexpected(group_made.error());
+  }
+  return make_stream();
+}
+
+core::OperationResult ship_logs(const LogShipping& shipping) {
+  return Shipper(shipping).run();
+}
+
+}  // namespace agent

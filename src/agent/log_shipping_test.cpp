@@ -1,0 +1,232 @@
+#include "agent/log_shipping.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "agent/testing.h"
+#include "base/log.h"
+#include "docker/fake.h"
+
+namespace agent {
+namespace {
+
+using testing::ControlPlane;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::Seen;
+
+class LogShippingTest : public ::testing::Test {
+ protected:
+  LogShippingTest() {
+    base::set_log_level(base::LogLevel::Error);
+    docker_.add_image("busybox");
+    docker_.set_time(now_);
+    id_ = docker_.create("c", json::Value::object({{"Image", "busybox"}}))->id;
+    EXPECT_TRUE(docker_.start(id_).has_value());
+    api_ = ApiClient::create({.server_urls = {plane_.url()},
+                              .credentials = {"AGENTKEY", "agentsecret"},
+                              .tls = {},
+                              .region = "us-east-1"},
+                             clock_)
+               .value();
+    request_.task_arn = "t";
+    request_.container_name = "main";
+    request_.runtime_id = id_;
+    request_.group = "g";
+    request_.stream = "s";
+    request_.create_group = true;
+  }
+
+  void TearDown() override {
+    EXPECT_EQ(plane_.with([](Seen& seen) { return seen.gaps; }), gaps_);
+  }
+
+  void write(const std::string& line) {
+    docker_.write_log(id_, docker::OutputStream::Stdout, line);
+  }
+  void pass(base::Milliseconds time) { docker_.set_time(now_ += time); }
+
+  core::OperationResult ship(std::stop_token stop = {}) {
+    std::stop_source never;  // The fake follows only what can be stopped.
+    return ship_logs({.request = request_,
+                      .position = position_,
+                      .streams = docker_,
+                      .api = *api_,
+                      .clock = clock_,
+                      .stop = stop.stop_possible() ? stop : never.get_token(),
+                      .moved = [this](const LogPosition& moved) { position_ = moved; }});
+  }
+  std::vector<std::string> lines() { return plane_.lines("g", "s"); }
+
+  base::SystemClock clock_;
+  base::Time now_ = clock_.now();
+  docker::FakeRuntime docker_;
+  ControlPlane plane_;
+  std::unique_ptr<ApiClient> api_;
+  std::string id_;
+  core::ShipLogs request_;
+  LogPosition position_;
+  size_t gaps_ = 0;  // That the test makes.
+};
+
+TEST_F(LogShippingTest, all_lines_in_order_and_no_empty_ones) {
+  write("a");
+  write("");
+  write("b");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("a", "b"));
+  EXPECT_EQ(position_.next_event, 2);
+}
+
+TEST_F(LogShippingTest, nothing_is_told_again_after_a_restart_at_any_line) {
+  const size_t count = 12;
+  for (size_t i = 0; i < count; ++i) {
+    if (i % 3 == 0) pass(std::chrono::seconds(40));
+    write(base::format("{}", i));
+  }
+  docker_.exit_container(id_, 0);
+  // Positions as they were when only the first n lines had been there.
+  for (size_t cut = 0; cut <= count; ++cut) {
+    SCOPED_TRACE(cut);
+    docker::FakeRuntime early;
+    early.add_image("busybox");
+    base::Time time = now_ - std::chrono::seconds(160);
+    early.set_time(time);
+    const std::string id = early.create("c", json::Value::object({{"Image", "busybox"}}))->id;
+    ASSERT_TRUE(early.start(id).has_value());
+    request_.runtime_id = id;
+    request_.stream = base::format("s{}", cut);
+    position_ = {};
+    const auto run = [&] {
+      std::stop_source never;
+      return ship_logs({.request = request_,
+                        .position = position_,
+                        .streams = early,
+                        .api = *api_,
+                        .clock = clock_,
+                        .stop = never.get_token(),
+                        .moved = [this](const LogPosition& moved) { position_ = moved; }});
+    };
+    std::vector<std::string> expected;
+    for (size_t i = 0; i < count; ++i) {
+      if (i == cut) {
+        early.exit_container(id, 0);
+        ASSERT_TRUE(run().has_value());
+        ASSERT_TRUE(early.start(id).has_value());
+      }
+      if (i % 3 == 0) early.set_time(time += std::chrono::seconds(40));
+      early.write_log(id, docker::OutputStream::Stdout, base::format("{}", i));
+      expected.push_back(base::format("{}", i));
+    }
+    early.exit_container(id, 0);
+    ASSERT_TRUE(run().has_value());
+    EXPECT_EQ(plane_.lines("g", request_.stream), expected);
+    EXPECT_EQ(position_.next_event, static_cast<int64_t>(count));
+    // Once more: there is nothing left to tell.
+    const size_t puts = plane_.with([](Seen& seen) { return seen.puts; });
+    ASSERT_TRUE(run().has_value());
+    EXPECT_EQ(plane_.with([](Seen& seen) { return seen.puts; }), puts);
+  }
+}
+
+TEST_F(LogShippingTest, an_agent_that_lost_its_position_sends_again_and_the_server_keeps_one_copy) {
+  write("a");
+  write("b");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  position_ = {};
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("a", "b"));
+}
+
+TEST_F(LogShippingTest, lines_that_docker_has_dropped_do_not_swallow_newer_ones) {
+  position_ = {
+      .runtime_id = id_,
+      .next_event = 5,
+      .since_ns = 1,
+      .since_count = 5,
+      .newest_ns =
+          std::chrono::nanoseconds((now_ - std::chrono::seconds(1)).time_since_epoch()).count()};
+  plane_.with([](Seen& seen) { seen.groups["g"]["s"].next = 5; });
+  write("new");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("new"));
+  EXPECT_EQ(position_.next_event, 6);
+}
+
+TEST_F(LogShippingTest, much_output_goes_in_batches_that_the_service_takes) {
+  std::vector<std::string> expected;
+  for (int i = 0; i < 40; ++i) {
+    expected.push_back(base::format("{:02} {}", i, std::string(100'000, 'x')));
+    write(expected.back());
+  }
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_EQ(lines(), expected);
+  EXPECT_GE(plane_.with([](Seen& seen) { return seen.puts; }), 7U);
+}
+
+TEST_F(LogShippingTest, bytes_that_are_no_utf8_become_replacement_characters) {
+  write("a\xFF\xC3(b");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("a\xEF\xBF\xBD\xEF\xBF\xBD(b"));
+}
+
+TEST_F(LogShippingTest, times_never_go_back) {
+  pass(std::chrono::seconds(2));
+  write("later");
+  pass(std::chrono::seconds(-1));
+  write("earlier");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("later", "earlier"));
+  const auto times = plane_.with([](Seen& seen) { return seen.groups["g"]["s"].times; });
+  EXPECT_EQ(times[0], times[1]);
+}
+
+TEST_F(LogShippingTest, a_line_that_is_refused_does_not_hold_up_the_rest) {
+  ASSERT_TRUE(make_log_stream(*api_, request_).has_value());
+  plane_.refuse("PutLogEvents", "InvalidParameterException", "Log event too large", 2);
+  write("bad");
+  write("good");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("good"));
+  gaps_ = 1;
+}
+
+TEST_F(LogShippingTest, a_stream_that_was_deleted_is_made_anew) {
+  ASSERT_TRUE(make_log_stream(*api_, request_).has_value());
+  plane_.with([](Seen& seen) { seen.groups.clear(); });
+  write("a");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("a"));
+}
+
+TEST_F(LogShippingTest, it_ends_when_it_is_stopped_although_nobody_takes_the_output) {
+  plane_.down();
+  write("a");
+  std::stop_source stop;
+  base::Queue<core::OperationResult> ended(1);
+  std::jthread shipping([&] { ended.push(ship(stop.get_token())); });
+  stop.request_stop();
+  const auto result = ended.pop();
+  ASSERT_FALSE(result->has_value());
+  EXPECT_EQ(result->error().cause, core::Cause::Cancelled);
+  EXPECT_THAT(lines(), IsEmpty());
+}
+
+TEST_F(LogShippingTest, a_container_that_is_gone_is_docker_s_error) {
+  docker_.vanish(id_);
+  const auto result = ship();
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().cause, core::Cause::NotFound);
+}
+
+}  // namespace
+}  // namespace agent

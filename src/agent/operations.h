@@ -1,0 +1,77 @@
+// Carries out the core's operations on threads of their own, since they block, and tells the driver
+// what became of them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "agent/agent.h"
+#include "agent/api_client.h"
+#include "agent/core/core.h"
+#include "agent/gpu_access.h"
+#include "agent/input.h"
+#include "agent/workers.h"
+#include "base/time.h"
+
+namespace agent {
+
+// Belongs to the driver's thread. `docker`, `api`, `inbox` and `clock` outlive it.
+class Operations {
+ public:
+  struct Parts {
+    DockerAccess docker;
+    ApiClient& api;
+    Inbox& inbox;
+    base::Clock& clock;
+    std::unique_ptr<GpuAccess> gpus;
+  };
+  explicit Operations(Parts parts);
+
+  // What an operation needs beside its request.
+  struct Context {
+    // Of StartContainer: where the container's output goes; the stream is made before the start.
+    std::optional<core::ShipLogs> logs = {};
+    LogPosition log_position = {};  // Of ShipLogs.
+  };
+  // Answered by OperationDone.
+  void begin(core::Operation operation, Context context);
+  // The second half of a CreateContainer.
+  void on_gpu_setup(GpuSetupDone done);
+  // Breaks a pull off.
+  void cancel(core::OperationId id);
+  // Ends the shipping of its output.
+  void forget_task(const std::string& arn);
+  void on_done(core::OperationId id) { stops_.erase(id); }
+
+  // Answered by GpusFound. `baselines`: those of an earlier process, whose tasks may still be on
+  // the GPUs; nullopt: what is there now is the baseline.
+  void find_gpus(std::optional<GpuBaselines> baselines);
+  // Answered by GpuHealthChanged, when there is something to tell.
+  void look_at_gpu_health();
+
+  // Waits for what is under way; nothing is answered any more once `inbox` is closed.
+  void stop();
+
+ private:
+  struct Stop {
+    std::stop_source source;
+    std::string task_arn;
+  };
+  std::stop_token token_for(core::OperationId id, std::string task_arn);
+  void call(Workers& workers, core::Operation operation, std::stop_token stop);
+  void start_container(core::Operation operation, std::optional<core::ShipLogs> logs);
+  void ship(core::Operation operation, LogPosition position);
+
+  Parts parts_;
+  std::map<core::OperationId, Stop> stops_;
+  Workers gpu_{1};  // The one thread that touches parts_.gpus.
+  Workers quick_{8};
+  Workers slow_stops_{64};
+  Workers pulls_{4};
+  Workers logs_{4096};
+};
+
+}  // namespace agent

@@ -1,0 +1,133 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/installation.h"
+#include "cli/local_agent.h"
+#include "cli/local_server.h"
+#include "model/catalogue.h"
+#include "net/http.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> servers;
+  std::string data = (default_data_dir() / "agent").string();
+  std::string region;
+  std::string cluster = "default";
+  std::string emulate;
+  std::string instance_type;
+  std::string docker_host;
+  std::string ca_file;
+  bool stop_tasks_on_exit = false;
+};
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+std::string region_of(const Options& options) {
+  for (const std::string& region :
+       {options.region, environment("AWS_REGION"), environment("AWS_DEFAULT_REGION")}) {
+    if (!region.empty()) return region;
+  }
+  return "us-east-1";
+}
+
+base::Result<agent::AgentOptions> agent_options(const Options& options) {
+  agent::AgentOptions made;
+  made.server_urls = options.servers;
+  made.access_key_id = environment("AWS_ACCESS_KEY_ID");
+  made.secret_access_key = environment("AWS_SECRET_ACCESS_KEY");
+  made.session_token = environment("AWS_SESSION_TOKEN");
+  if (made.access_key_id.empty() || made.secret_access_key.empty()) {
+    return base::fail("MissingCredentials",
+                      "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key of the server; "
+                      "`berth env` prints them on its machine");
+  }
+  made.region = region_of(options);
+  made.cluster = options.cluster;
+  if (!options.ca_file.empty()) {
+    std::ifstream file(options.ca_file);
+    made.tls.ca_pem.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    if (made.tls.ca_pem.empty()) {
+      return base::fail("IoError",
+                        base::format("--ca-file {} cannot be read or is empty", options.ca_file));
+    }
+  }
+  return made;
+}
+
+base::Result<int> run_agent(const Options& options) {
+  for (const std::string& server : options.servers) TRY(net::parse_url(server));
+  if (!options.emulate.empty()) TRY(model::require_instance_type(options.emulate));
+  agent::AgentOptions made = TRY(agent_options(options));
+  const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
+  block_stop_signals();
+  base::SystemClock clock;
+  FatalFlag fatal = false;
+  std::vector<std::unique_ptr<agent::Agent>> agents;
+  agents.push_back(TRY(
+      start_agent(std::move(made),
+                  {std::filesystem::absolute(options.data), options.emulate, options.instance_type},
+                  *docker, clock, fatal)));
+  std::string reason;
+  bool told = false;
+  // Says once when it is registered, and until then each new reason why it is not.
+  while (!told && !stop_signal_within(base::Milliseconds(100))) {
+    const agent::AgentStatus status = agents.front()->status();
+    told = status.registered && status.connected;
+    if (!told && status.reason != reason) base::log_warning("not connected: {}", status.reason);
+    reason = status.reason;
+    if (told) {
+      std::puts(base::format("ready: {}", status.container_instance_arn).c_str());
+      std::fflush(stdout);
+    }
+  }
+  if (told) wait_for_stop_signal();
+  stop_agents(agents, options.stop_tasks_on_exit);
+  return fatal ? 1 : 0;
+}
+
+}  // namespace
+
+void add_agent(CLI::App& app, Action& action) {
+  CLI::App* const command = app.add_subcommand(
+      "agent",
+      "Make this machine a container instance of a server elsewhere. Reads AWS_ACCESS_KEY_ID and "
+      "AWS_SECRET_ACCESS_KEY.");
+  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  command
+      ->add_option("--server", options->servers,
+                   "URL of the server: http://10.0.0.1:7117; several, with commas, are its "
+                   "replicas.")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--cluster", options->cluster, "Cluster to join.")->capture_default_str();
+  command->add_option("--region", options->region,
+                      "The server's region; by default AWS_REGION, then us-east-1.");
+  command->add_option("--data", options->data, "Directory of the agent's journal.")
+      ->capture_default_str();
+  command->add_option("--emulate", options->emulate,
+                      "EC2 instance type to emulate. Without it, the machine itself.");
+  command->add_option("--instance-type", options->instance_type,
+                      "Attribute ecs.instance-type; by default made of the model of the GPUs.");
+  command->add_option("--docker-host", options->docker_host,
+                      "unix:///path or tcp://name:port; by default DOCKER_HOST, then "
+                      "unix:///var/run/docker.sock.");
+  command->add_option("--ca-file", options->ca_file,
+                      "Certificates to trust for https; by default the system's.");
+  command->add_flag("--stop-tasks-on-exit", options->stop_tasks_on_exit,
+                    "Stop all tasks when the agent stops.");
+  command->callback([&action, options] { action = [options] { return run_agent(*options); }; });
+}
+
+}  // namespace cli

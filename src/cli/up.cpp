@@ -1,0 +1,127 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/local_agent.h"
+#include "cli/local_server.h"
+#include "model/catalogue.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  ServerCommand server;
+  std::vector<std::string> emulate;
+  std::string instance_type;
+  std::string docker_host;
+  bool stop_tasks_on_exit = false;
+};
+
+using Agents = std::vector<std::unique_ptr<agent::Agent>>;
+
+// Each emulated type is a container instance of its own; without one it is the machine itself.
+base::Result<std::vector<MachineOptions>> machines(const Options& options) {
+  for (const std::string& type : options.emulate) TRY(model::require_instance_type(type));
+  const std::filesystem::path dir = std::filesystem::absolute(options.server.data) / "agents";
+  if (options.emulate.empty()) {
+    return std::vector{MachineOptions{dir / "0-machine", {}, options.instance_type}};
+  }
+  if (!options.instance_type.empty()) {
+    return base::fail("InvalidParameterException",
+                      "--instance-type names the type of the machine itself, and with --emulate "
+                      "there is none: leave one of the two out");
+  }
+  std::vector<MachineOptions> made;
+  for (const std::string& type : options.emulate) {
+    made.push_back({dir / base::format("{}-{}", made.size(), type), type, {}});
+  }
+  return made;
+}
+
+base::Result<Agents> start_agents(const Options& options, const LocalServer& local,
+                                  docker::DockerClient& docker, base::Clock& clock,
+                                  FatalFlag& fatal) {
+  Agents agents;
+  for (const MachineOptions& machine : TRY(machines(options))) {
+    agent::AgentOptions made;
+    made.server_urls = {local.server->url()};
+    made.access_key_id = local.credentials.access_key_id;
+    made.secret_access_key = local.credentials.secret_access_key;
+    made.region = options.server.region;
+    made.cluster = options.server.cluster;
+    agents.push_back(TRY(start_agent(std::move(made), machine, docker, clock, fatal)));
+  }
+  return agents;
+}
+
+// Waits until every agent is registered and connected; not for long when Docker is missing, since
+// that may stay so. True: a stop signal came meanwhile.
+bool wait_for_agents(const Agents& agents, bool docker_answers, base::Clock& clock) {
+  const auto deadline = clock.monotonic() + std::chrono::seconds(docker_answers ? 20 : 5);
+  const auto up = [](const auto& agent) {
+    const agent::AgentStatus status = agent->status();
+    return status.registered && status.connected && status.docker_ready;
+  };
+  while (!std::ranges::all_of(agents, up) && clock.monotonic() < deadline) {
+    if (stop_signal_within(base::Milliseconds(20))) return true;
+  }
+  for (const auto& agent : agents) {
+    const agent::AgentStatus status = agent->status();
+    if (up(agent)) continue;
+    base::log_warning("container instance {} is not ready for tasks yet and goes on trying: {}",
+                      agent->instance_id(),
+                      status.reason.empty() ? "it has not registered yet" : status.reason);
+  }
+  return false;
+}
+
+base::Result<int> run_up(const Options& options) {
+  TRY(machines(options));  // A wrong option is told before anything is made.
+  const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
+  block_stop_signals();
+  base::SystemClock clock;
+  FatalFlag fatal = false;
+  const LocalServer local = TRY(start_server(options.server, clock));
+  const auto info = docker->info();
+  if (!info) base::log_warning("no task can run yet: {}", info.error().message);
+  Agents agents = TRY(start_agents(options, local, *docker, clock, fatal));
+  if (!wait_for_agents(agents, info.has_value(), clock)) {
+    std::puts(base::format("ready: {}", local.server->url()).c_str());
+    std::fflush(stdout);
+    wait_for_stop_signal();
+  }
+  base::log_info("stopping; {}", options.stop_tasks_on_exit ? "all tasks too" : "containers go on");
+  stop_agents(agents, options.stop_tasks_on_exit);
+  local.server->stop();
+  return fatal ? 1 : 0;
+}
+
+}  // namespace
+
+void add_up(CLI::App& app, Action& action) {
+  CLI::App* const command = app.add_subcommand(
+      "up", "Run a server and the agents of this machine, until Ctrl-C or SIGTERM.");
+  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  add_server_options(*command, options->server);
+  command
+      ->add_option("--emulate", options->emulate,
+                   "EC2 instance types to emulate, each a container instance of its own: "
+                   "p3.2xlarge,p3.2xlarge,c5.2xlarge. Without it, the machine itself.")
+      ->delimiter(',');
+  command->add_option("--instance-type", options->instance_type,
+                      "Attribute ecs.instance-type of the machine itself; by default made of the "
+                      "model of its GPUs.");
+  command->add_option("--docker-host", options->docker_host,
+                      "unix:///path or tcp://name:port; by default DOCKER_HOST, then "
+                      "unix:///var/run/docker.sock.");
+  command->add_flag("--stop-tasks-on-exit", options->stop_tasks_on_exit,
+                    "Stop all tasks when Berth stops. By default containers go on, and the next "
+                    "start takes them over.");
+  command->callback([&action, options] { action = [options] { return run_up(*options); }; });
+}
+
+}  // namespace cli

@@ -1,0 +1,146 @@
+// A control plane in a test's hand: calls it as clients and agents do, and shows what it says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/service.h"
+#include "control/core.h"
+#include "model/catalogue.h"
+
+namespace control::testing {
+
+inline const base::Time start_time{std::chrono::seconds(1'750'000'000)};
+
+class Plane {
+ public:
+  explicit Plane(Settings settings = {}, model::ClusterState state = {}, uint64_t seed = 1)
+      : core(std::move(state), std::move(settings), seed, start_time) {}
+
+  // One API call; its answer, typed.
+  template <class Response, class Request>
+  base::Result<Response> call(std::string_view operation, Request request) {
+    const api::Operation* const found = api::find(api::ecs_service(), operation);
+    CHECK(found != nullptr);
+    ApiCall input{++last_id, found, api::Any::make(std::move(request)), {}};
+    Output output = step(std::move(input));
+    CHECK(output.replies.size() == 1);
+    auto& result = output.replies.front().result;
+    if (!result) return base::fail(result.error());
+    return std::move(result->template as<Response>());
+  }
+
+  Output step(Input input) {
+    Output output = core.step(std::move(input), now);
+    for (const ToAgent& message : output.messages) sent.push_back(message);
+    for (const model::Change& change : output.changes) changes.push_back(change);
+    return output;
+  }
+
+  // Lets `by` pass, with every timer that falls due on the way.
+  void pass(base::Milliseconds by) {
+    const base::Time end = now + by;
+    while (core.next_timer() <= end) {
+      now = std::max(now, core.next_timer());
+      step(TimerDue{});
+    }
+    now = end;
+  }
+
+  void create_cluster(const std::string& name = "default") {
+    api::ecs::CreateClusterRequest request;
+    request.cluster_name = name;
+    ASSERT_TRUE((call<api::ecs::CreateClusterResponse>("CreateCluster", request)));
+  }
+
+  // Registers a machine of the catalogue with all that such a machine's agent can do.
+  model::InstanceArn register_instance(const std::string& type, const std::string& name) {
+    const model::InstanceType* const found = model::find_instance_type(type);
+    CHECK(found != nullptr);
+    api::ecs::RegisterContainerInstanceRequest request;
+    request.instance_identity_document =
+        R"({"instanceId":"i-)" + name + R"(","instanceType":")" + type + R"("})";
+    for (const model::GpuDevice& gpu : model::emulated_gpus(*found, name)) {
+      api::ecs::PlatformDevice device;
+      device.id = gpu.uuid;
+      device.type = api::ecs::PlatformDeviceType::Gpu;
+      request.platform_devices.push_back(std::move(device));
+    }
+    const auto response = call<api::ecs::RegisterContainerInstanceResponse>(
+        "RegisterContainerInstance", request);
+    CHECK(response.has_value());
+    return model::InstanceArn(*response->container_instance->container_instance_arn);
+  }
+
+  // Puts a definition into the state without going through its validation.
+  void define(const std::string& family, const std::string& gpus, int32_t memory = 80,
+              int32_t cpu = 100) {
+    model::TaskDefinition made;
+    made.family = family;
+    made.revision = 1;
+    auto& definition = made.definition;
+    definition.family = family;
+    definition.revision = 1;
+    definition.status = api::ecs::TaskDefinitionStatus::Active;
+    definition.task_definition_arn =
+        model::task_definition_arn(Settings{}.account, family, 1).str();
+    api::ecs::ContainerDefinition container;
+    container.name = "main";
+    container.image = "busybox";
+    container.memory = memory;
+    container.cpu = cpu;
+    container.essential = true;
+    if (!gpus.empty()) {
+      api::ecs::ResourceRequirement requirement;
+      requirement.type = api::ecs::ResourceType::Gpu;
+      requirement.value = gpus;
+      container.resource_requirements.push_back(std::move(requirement));
+    }
+    definition.container_definitions.push_back(std::move(container));
+    model::ClusterState state = core.state();
+    model::apply(state, model::TaskDefinitionRegistered{std::move(made)});
+    core = Core(std::move(state), Settings{}, ++reseed, now);
+  }
+
+  base::Result<api::ecs::RunTaskResponse> run_task(const std::string& family, int32_t count = 1) {
+    api::ecs::RunTaskRequest request;
+    request.task_definition = family;
+    request.count = count;
+    return call<api::ecs::RunTaskResponse>("RunTask", request);
+  }
+
+  void report(const std::string& task, const std::string& status,
+              std::optional<int32_t> exit_code = std::nullopt) {
+    api::ecs::SubmitTaskStateChangeRequest request;
+    request.task = task;
+    request.status = status;
+    api::ecs::ContainerStateChange container;
+    container.container_name = "main";
+    container.status = status;
+    container.exit_code = exit_code;
+    request.containers.push_back(std::move(container));
+    ASSERT_TRUE((call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", request)));
+  }
+
+  api::ecs::Task describe(const std::string& task) {
+    api::ecs::DescribeTasksRequest request;
+    request.tasks = {task};
+    auto response = call<api::ecs::DescribeTasksResponse>("DescribeTasks", request);
+    CHECK(response.has_value() && response->tasks.size() == 1);
+    return response->tasks.front();
+  }
+
+  Core core;
+  base::Time now = start_time;
+  std::vector<ToAgent> sent;
+  std::vector<model::Change> changes;
+  RequestId last_id = 0;
+  uint64_t reseed = 100;
+};
+
+}  // namespace control::testing

@@ -1,0 +1,202 @@
+#include "placement/explain.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/format.h"
+#include "placement/cluster.h"
+#include "placement/explain_changes.h"
+#include "placement/query/parser.h"
+
+namespace placement {
+namespace {
+
+constexpr size_t most_nearest = 3;
+
+std::string wanted_of(const Demand& demand) {
+  std::vector<std::string> parts;
+  if (demand.cpu_units > 0) parts.push_back(base::format("{} CPU units", demand.cpu_units));
+  if (demand.memory_mib > 0) parts.push_back(base::format("{} MiB of memory", demand.memory_mib));
+  for (const model::HostPort& port : demand.host_ports) {
+    parts.push_back(base::format("host port {}/{}", port.port, port.udp ? "udp" : "tcp"));
+  }
+  if (demand.wants_gpu()) parts.push_back(gpus_wanted(demand));
+  if (parts.empty()) return "nothing";
+  return base::format("{}", base::join(parts, ", "));
+}
+
+// The first objection, in ECS's order: where the instance falls.
+std::pair<std::string, std::string> fall_of(const Objections& objections, const Demand& demand) {
+  const Blockers& blockers = objections.blockers;
+  if (blockers.agent) return {std::string(reason_agent), "agent connected"};
+  if (!objections.attributes.empty()) {
+    return {std::string(reason_attribute),
+            base::format("{}", base::join(objections.attributes, ", "))};
+  }
+  if (blockers.cpu) {
+    return {std::string(reason_cpu), base::format("{} CPU units", demand.cpu_units)};
+  }
+  if (blockers.memory) {
+    return {std::string(reason_memory), base::format("{} MiB of memory", demand.memory_mib)};
+  }
+  if (blockers.ports) return {std::string(reason_ports), "host ports"};
+  if (blockers.gpu) return {std::string(reason_gpu), gpus_wanted(demand)};
+  if (!objections.expressions.empty()) {
+    return {std::string(reason_constraint), objections.expressions[0]};
+  }
+  return {std::string(reason_distinct), "distinctInstance"};
+}
+
+// Steps in ECS's order, whatever the order in which instances fell.
+int order_of(std::string_view reason) {
+  const std::string_view order[] = {reason_agent,      reason_attribute, reason_cpu,
+                                    reason_memory,     reason_ports,     reason_gpu,
+                                    reason_constraint, reason_distinct};
+  return static_cast<int>(std::ranges::find(order, reason) - std::begin(order));
+}
+
+std::vector<ExplainedStep> steps_of(const std::vector<Considered>& considered, const Demand& demand,
+                                    int32_t instances, int32_t active) {
+  std::vector<ExplainedStep> steps;
+  int32_t left = active;
+  if (instances > active)
+    steps.push_back({"NOT ACTIVE", "status ACTIVE", instances - active, left});
+  std::map<std::tuple<int, std::string, std::string>, int32_t> fallen;
+  for (const Considered& each : considered) {
+    if (!each.objections.any()) continue;
+    auto [reason, subject] = fall_of(each.objections, demand);
+    ++fallen[{order_of(reason), reason, subject}];
+  }
+  for (const auto& [step, count] : fallen) {
+    left -= count;
+    steps.push_back({std::get<1>(step), std::get<2>(step), count, left});
+  }
+  return steps;
+}
+
+// "16 free, but as 3+3+2": free whole GPUs of the instances that only lack GPUs.
+std::string spread_of_gpus(const std::vector<Considered>& considered, const Fleet& fleet) {
+  std::vector<int32_t> free;
+  int32_t sum = 0;
+  for (const Considered& each : considered) {
+    const int32_t here = fleet[each.index].offer.whole_gpus_free;
+    if (here == 0 || !each.objections.expressions.empty() || !each.objections.attributes.empty()) {
+      continue;
+    }
+    free.push_back(here);
+    sum += here;
+  }
+  if (free.empty()) return "none is free";
+  std::ranges::sort(free, std::greater());
+  constexpr size_t shown = 8;
+  std::string text = base::format(
+      "{}",
+      base::join(free.begin(),
+                 free.begin() + static_cast<std::ptrdiff_t>(std::min(shown, free.size())), "+"));
+  if (free.size() > shown) text += "+...";
+  return free.size() == 1 ? base::format("{} free", sum)
+                          : base::format("{} free, but as {}", sum, text);
+}
+
+std::string summary_of(const Explanation& explanation, const std::vector<Considered>& considered,
+                       const Shape& shape, const Fleet& fleet) {
+  if (explanation.placement) {
+    return base::format("The task would be placed on instance {}.",
+                        model::short_id(explanation.placement->instance.str()));
+  }
+  if (!shape.demand.contradiction.empty()) {
+    return base::format("No instance can ever take the task: {}.", shape.demand.contradiction);
+  }
+  if (considered.empty()) return "The cluster has no ACTIVE container instance.";
+  const bool gpus_block = std::ranges::any_of(considered, [](const Considered& each) {
+    return each.objections.blockers.gpu && each.objections.attributes.empty() &&
+           each.objections.expressions.empty();
+  });
+  if (gpus_block && shape.demand.whole_gpus > 0) {
+    if (shape.demand.whole_gpus > fleet.most_whole_gpus()) {
+      return base::format("The task needs {}; no instance has more than {}.",
+                          gpus_wanted(shape.demand), fleet.most_whole_gpus());
+    }
+    return base::format("The task needs {} on one instance: {}.", gpus_wanted(shape.demand),
+                        spread_of_gpus(considered, fleet));
+  }
+  return explanation.nearest.empty() ? "No instance can take the task."
+                                     : explanation.nearest[0].detail;
+}
+
+}  // namespace
+
+base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state,
+                                                const Request& request) {
+  Shape& shape = *TRY(prepare_dry(state, request));
+  Explanation explanation;
+  explanation.wanted = wanted_of(shape.demand);
+  for (const std::string& expression : shape.rules.expressions) {
+    const auto parsed = query::parse(expression);
+    if (parsed && !parsed->warning.empty()) {
+      explanation.warnings.push_back(base::format("'{}': {}", expression, parsed->warning));
+    }
+  }
+  std::vector<Considered> considered;
+  for (uint32_t i = 0; i < fleet_.size(); ++i) {
+    if (!fleet_[i].known) continue;
+    ++explanation.instances;
+    if (!fleet_[i].offer.active) continue;
+    considered.push_back({.index = i,
+                          .instance = model::find_instance(state, fleet_[i].arn),
+                          .objections = objections_of(state, request, shape, i)});
+  }
+  explanation.steps = steps_of(considered, shape.demand, explanation.instances,
+                               static_cast<int32_t>(considered.size()));
+  base::Random random(0);
+  const bool refused = shape.refused;
+  auto placed = place(state, request, shape, random, most_nearest);
+  shape.refused = refused;
+  if (placed) {
+    explanation.placement = std::move(*placed);
+  } else {
+    explanation.nearest = std::move(placed.error());
+    explanation.changes = smallest_changes(state, shape.demand, fleet_, considered);
+  }
+  explanation.summary = summary_of(explanation, considered, shape, fleet_);
+  return explanation;
+}
+
+base::Result<Explanation> explain(Engine& engine, const model::ClusterState& state,
+                                  const Request& request) {
+  return engine.explain(state, request);
+}
+
+std::string explain_task(const model::ClusterState& state, const model::TaskArn& arn) {
+  const model::Task* task = model::find_task(state, arn);
+  if (task == nullptr) return "";
+  std::string text = base::format("Task {} is {}", model::short_id(arn.str()),
+                                  model::to_string(task->last_status));
+  if (task->last_status == model::TaskStatus::Stopped) {
+    return text + base::format(" ({}): it holds nothing.\n", task->stopped_reason.empty()
+                                                                 ? "no reason was given"
+                                                                 : task->stopped_reason);
+  }
+  text += base::format(" on instance {}.\nIt holds {} CPU units and {} MiB of memory{}.\n",
+                       model::short_id(task->instance.str()), task->held.cpu_units,
+                       task->held.memory_mib,
+                       task->held.cpuset.empty() ? "" : ", on cores " + task->held.cpuset);
+  const model::ContainerInstance* instance = model::find_instance(state, task->instance);
+  for (const model::GpuAssignment& gpu : task->held.gpus) {
+    const model::GpuSlot* slot =
+        instance == nullptr ? nullptr : model::find_gpu(*instance, gpu.gpu);
+    text +=
+        base::format("Container {} holds {} GPU {}", gpu.container,
+                     gpu.shared ? base::format("{} MiB of", gpu.memory_mib) : "all of", gpu.gpu);
+    if (slot != nullptr) {
+      text += base::format(" ({}, {}{})", slot->device.model, model::to_string(slot->state),
+                           slot->holders.size() > 1
+                               ? base::format(", shared by {} containers", slot->holders.size())
+                               : "");
+    }
+    text += ".\n";
+  }
+  return text;
+}
+
+}  // namespace placement

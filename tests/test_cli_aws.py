@@ -1,0 +1,214 @@
+"""The documented way: an unmodified AWS CLI after eval "$(berth env)", and berth's own commands."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from harness import BERTH, IMAGE, Server
+
+server = None
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLE = os.path.join(HERE, "..", "examples", "gpu-task.json")
+
+
+def setUpModule():
+    global server
+    server = Server("--emulate", "p3.8xlarge,c5.large")
+    server.wait_connected(2)
+
+
+def tearDownModule():
+    server.close()
+
+
+def clis():
+    """The directories whose `aws` to test: Debian's, and the first on PATH if it is another."""
+    found = ["/usr/bin"]
+    first = shutil.which("aws")
+    if first and os.path.dirname(os.path.realpath(first)) != "/usr/bin":
+        found.append(os.path.dirname(first))
+    return found
+
+
+def bash(script, directory="/usr/bin", check=True):
+    """What bash prints, with that directory's aws, after eval "$(berth env)"."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    environment["PATH"] = f"{directory}:{environment['PATH']}"
+    environment["AWS_CONFIG_FILE"] = environment["AWS_SHARED_CREDENTIALS_FILE"] = "/dev/null"
+    environment["AWS_PAGER"] = ""
+    done = subprocess.run(
+        ["bash", "-ec", f'eval "$("{BERTH}" env --data "{server.data}")"\n{script}'],
+        capture_output=True, text=True, env=environment, timeout=300)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{script}\nexit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout.strip() if check else done
+
+
+def aws(command, directory="/usr/bin"):
+    text = bash(f"aws {command} --output json", directory)
+    return json.loads(text) if text else None
+
+
+class AwsCli(unittest.TestCase):
+    def test_list_clusters_in_the_next_line(self):
+        for directory in clis():
+            with self.subTest(directory):
+                told = aws("ecs list-clusters", directory)
+                self.assertEqual([f"arn:aws:ecs:us-east-1:{server.account}:cluster/default"],
+                                 told["clusterArns"])
+
+    def test_who_am_i(self):
+        for directory in clis():
+            with self.subTest(directory):
+                told = aws("sts get-caller-identity", directory)
+                self.assertEqual(server.account, told["Account"])
+                self.assertEqual(f"arn:aws:iam::{server.account}:root", told["Arn"])
+
+    def test_an_error_is_shown_with_its_code(self):
+        done = bash("aws ecs list-tasks --cluster absent", check=False)
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("ClusterNotFoundException", done.stderr)
+
+    def test_another_region_is_told_what_to_do(self):
+        done = bash("aws ecs list-clusters --region eu-west-3", check=False)
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("us-east-1", done.stderr)
+        self.assertIn("--region", done.stderr)
+
+    def example(self, command):
+        """The example task definition with another command and this run's image."""
+        with open(EXAMPLE) as file:
+            definition = json.load(file)
+        container = definition["containerDefinitions"][0]
+        container["image"] = IMAGE
+        container["entryPoint"], container["command"] = ["sh", "-c"], [command]
+        descriptor, path = tempfile.mkstemp(suffix=".json")
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(definition, file)
+        self.addCleanup(os.unlink, path)
+        return definition, path
+
+    def test_the_example_is_the_documented_shape(self):
+        with open(EXAMPLE) as file:
+            container = json.load(file)["containerDefinitions"][0]
+        self.assertEqual((80, 100, True), (container["memory"], container["cpu"],
+                                           container["essential"]))
+        self.assertEqual([{"type": "GPU", "value": "2"}], container["resourceRequirements"])
+        words = container.get("entryPoint", []) + container["command"]
+        self.assertEqual(["sh", "-c"], words[:2])
+        self.assertTrue(words[2].startswith("nvidia-smi"), words)
+        self.assertEqual("awslogs", container["logConfiguration"]["logDriver"])
+
+    def test_a_gpu_task_from_end_to_end(self):
+        for directory in clis():
+            with self.subTest(directory):
+                definition, path = self.example("nvidia-smi && nvidia-smi -L")
+                self.walk(definition, path, directory)
+
+    def walk(self, definition, path, directory):
+        registered = aws(f"ecs register-task-definition --cli-input-json file://{path}", directory)
+        self.assertEqual("ACTIVE", registered["taskDefinition"]["status"])
+        ran = aws(f"ecs run-task --task-definition {definition['family']}", directory)
+        self.assertEqual([], ran["failures"])
+        task = ran["tasks"][0]
+        ids = task["containers"][0]["gpuIds"]
+        self.assertEqual(2, len(set(ids)))
+        arn = task["taskArn"]
+        bash(f"aws ecs wait tasks-stopped --tasks {arn}", directory)
+        ended = aws(f"ecs describe-tasks --tasks {arn}", directory)["tasks"][0]
+        self.assertEqual(ids, ended["containers"][0]["gpuIds"])
+        self.assertEqual(0, ended["containers"][0].get("exitCode"), ended)
+        listed = aws("ecs list-tasks --desired-status STOPPED", directory)["taskArns"]
+        self.assertIn(arn, listed)
+
+        options = definition["containerDefinitions"][0]["logConfiguration"]["options"]
+        group = options["awslogs-group"]
+        stream = (f"{options['awslogs-stream-prefix']}/"
+                  f"{definition['containerDefinitions'][0]['name']}/{arn.rsplit('/', 1)[1]}")
+        read = aws(f"logs get-log-events --log-group-name {group} --log-stream-name {stream} "
+                   "--start-from-head", directory)
+        text = "\n".join(event["message"] for event in read["events"])
+        self.assertIn("NVIDIA-SMI", text)
+        self.assertEqual(set(ids), set(re.findall(r"UUID: (GPU-[0-9a-f-]+)", text)), text)
+        found = aws(f"logs filter-log-events --log-group-name {group} "
+                    f"--log-stream-names {stream} --filter-pattern UUID", directory)
+        self.assertEqual(2, len(found["events"]), found)
+
+    def test_wait_tasks_running_and_stop(self):
+        definition, path = self.example("exec sleep 600")
+        definition["containerDefinitions"][0]["stopTimeout"] = 2
+        with open(path, "w") as file:
+            json.dump(definition, file)
+        aws(f"ecs register-task-definition --cli-input-json file://{path}")
+        arn = aws(f"ecs run-task --task-definition {definition['family']}")["tasks"][0]["taskArn"]
+        bash(f"aws ecs wait tasks-running --tasks {arn}")
+        running = aws(f"ecs describe-tasks --tasks {arn}")["tasks"][0]
+        self.assertEqual("RUNNING", running["lastStatus"])
+        self.assertTrue(running["containers"][0]["runtimeId"])
+        aws(f"ecs stop-task --task {arn} --reason done")
+        bash(f"aws ecs wait tasks-stopped --tasks {arn}")
+
+
+class Commands(unittest.TestCase):
+    def berth(self, *arguments, check=True):
+        done = subprocess.run([BERTH, *arguments], capture_output=True, text=True, timeout=60)
+        if check:
+            self.assertEqual(0, done.returncode, done.stderr)
+        return done
+
+    def test_version(self):
+        self.assertRegex(self.berth("version").stdout, r"^berth \d+\.\d+\.\d+")
+
+    def test_help_names_every_command(self):
+        text = self.berth("--help").stdout
+        for command in ("up", "server", "agent", "env", "doctor", "version"):
+            self.assertRegex(text, rf"(?m)^\s+{command}\b")
+            self.assertIn("--help", self.berth(command, "--help").stdout)
+
+    def test_doctor_checks_the_machine(self):
+        done = self.berth("doctor", "--json", check=False)
+        told = json.loads(done.stdout)
+        self.assertIn("docker", done.stdout)
+        self.assertTrue(told)
+
+    def test_a_wrong_command_line_is_exit_code_2(self):
+        self.assertEqual(2, self.berth("launch", check=False).returncode)
+        self.assertEqual(2, self.berth("up", "--nonsense", check=False).returncode)
+
+    def test_an_unknown_instance_type_is_told_with_similar_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.berth("up", "--data", folder, "--listen", "127.0.0.1:0", "--emulate",
+                              "p3.8xlrge", check=False)
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn("p3.8xlarge", done.stderr)
+
+    def test_env_without_a_server(self):
+        done = self.berth("env", "--data", "/nonexistent", check=False)
+        self.assertEqual(1, done.returncode)
+        self.assertIn("berth up", done.stderr)
+
+    def test_a_port_that_is_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.berth("server", "--data", folder, "--listen", f"127.0.0.1:{server.port}",
+                              check=False)
+        self.assertEqual(1, done.returncode)
+        self.assertIn(str(server.port), done.stderr)
+
+    def test_a_second_server_on_the_same_data_is_refused(self):
+        done = self.berth("server", "--data", server.data, "--listen", "127.0.0.1:0", check=False)
+        self.assertEqual(1, done.returncode)
+        self.assertIn(server.data, done.stderr)
+
+    def test_sigterm_ends_it_cleanly(self):
+        other = Server(command="server")
+        self.addCleanup(other.close)
+        self.assertEqual(0, other.stop())
+
+    def test_credentials_are_for_their_owner_only(self):
+        path = os.path.join(server.data, "credentials.json")
+        self.assertEqual(0o600, os.stat(path).st_mode & 0o777)
+        self.assertEqual(0o700, os.stat(server.data).st_mode & 0o777)
