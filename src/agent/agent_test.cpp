@@ -43,6 +43,7 @@ class AgentTest : public ::testing::Test {
     }
     made->inventory.driver_version = "570.86.15";
     made->uses = uses_;
+    made->events = health_;
     return made;
   }
 
@@ -71,6 +72,7 @@ class AgentTest : public ::testing::Test {
   testing::TemporaryDirectory directory_;
   ControlPlane plane_;
   std::map<std::string, gpu::DeviceUse> uses_;
+  std::vector<gpu::HealthEvent> health_;
   std::unique_ptr<Agent> agent_;  // Last: it goes first.
 };
 
@@ -323,6 +325,18 @@ TEST_F(AgentTest, reconnects_when_the_control_plane_comes_back_and_asks_for_no_c
   ASSERT_TRUE(plane_.await([](Seen& seen) { return seen.connects.size() >= 2 && seen.control; }));
   EXPECT_THAT(plane_.with([](Seen& seen) { return seen.connects.back(); }),
               HasSubstr("sendCredentials=false"));
+}
+
+TEST_F(AgentTest, a_gpu_that_fails_is_told_by_registering_again) {
+  health_ = {{.uuid = "GPU-b", .usable = false, .xid = 79, .reason = "It fell off the bus."}};
+  start();
+  ASSERT_TRUE(plane_.await([](Seen& seen) {
+    if (seen.registrations.empty()) return false;
+    const auto& gpus = seen.registrations.back().platform_devices;
+    return gpus[1].berth_gpu->healthy == false &&
+           gpus[1].berth_gpu->health_reason == "It fell off the bus." &&
+           gpus[0].berth_gpu->healthy == true;
+  }));
 }
 
 TEST_F(AgentTest, stop_all_tasks_waits_until_they_have_stopped) {

@@ -36,10 +36,12 @@ base::Result<void> prepare_schema(sqlite::Database& database) {
   return transaction.commit();
 }
 
-base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::filesystem::path& file) {
+base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::filesystem::path& file,
+                                                              const std::string& vfs) {
   auto database =
       TRY(sqlite::Database::open(file.string(), {.synchronous = sqlite::Synchronous::Full,
-                                                 .busy_timeout = std::chrono::seconds(2)}));
+                                                 .busy_timeout = std::chrono::seconds(2),
+                                                 .vfs = vfs}));
   TRY_VOID(prepare_schema(*database));
   return database;
 }
@@ -54,8 +56,9 @@ Journal::Journal(std::unique_ptr<sqlite::Database> database,
       put_position_(std::move(statements[2])),
       delete_position_(std::move(statements[3])) {}
 
-base::Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file) {
-  auto database = open_database(file);
+base::Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file,
+                                                     const std::string& vfs) {
+  auto database = open_database(file, vfs);
   if (!database && database.error().code == sqlite::busy) {
     return base::fail(
         std::string(sqlite::busy),

@@ -41,7 +41,9 @@ struct LogPosition {
 class Journal {
  public:
   // "Busy" when another process, or another agent of this one, has it.
-  static base::Result<std::unique_ptr<Journal>> open(const std::filesystem::path& file);
+  // `vfs` is for tests: see sqlite/faulty_vfs.h.
+  static base::Result<std::unique_ptr<Journal>> open(const std::filesystem::path& file,
+                                                     const std::string& vfs = {});
 
   base::Result<std::vector<core::JournalRecord>> records();
   base::Result<std::map<LogKey, LogPosition>> log_positions();

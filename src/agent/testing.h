@@ -132,6 +132,8 @@ class ControlPlane {
     }
     return true;
   }
+  // Makes await() look again.
+  void poke() { happened_.try_push(true); }
   bool await_submit(const std::string& text) {
     const bool found = await([&](Seen& seen) {
       for (const auto& submit : seen.submits) {

@@ -150,7 +150,7 @@ TEST(Sessions, an_agent_that_never_connects_or_goes_away_gets_no_tasks) {
   EXPECT_EQ(plane.run_task("cpu")->failures.at(0).reason, "AGENT");
   plane.step(SessionOpened{1, model::ClusterName("default"), instance});
   EXPECT_EQ(plane.run_task("cpu")->tasks.size(), 1U);
-  plane.step(SessionClosed{1});
+  plane.step(SessionClosed{1, {}});
   plane.pass(std::chrono::seconds(11));
   EXPECT_EQ(plane.run_task("cpu")->failures.at(0).reason, "AGENT");
 }

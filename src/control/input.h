@@ -40,6 +40,7 @@ struct SessionMessage {
 };
 struct SessionClosed {
   SessionId session = 0;
+  std::string reason;  // What the agent said when it closed; may be empty.
 };
 
 // The time that Core::next_timer() asked for has come.

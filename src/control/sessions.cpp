@@ -34,17 +34,24 @@ Sessions::Sessions(const model::ClusterState& state, const Settings& settings, b
                     .heartbeat_timeout = settings.heartbeat_timeout,
                     .redelivery_interval = settings.redeliver_after} {
   for (const auto& [arn, instance] : state.instances) {
-    if (instance.agent_connected) expect_by(arn, now + settings.connect_grace);
+    if (instance.agent_connected) expect_by(arn, now + settings.connect_grace, {});
   }
 }
 
-void Sessions::expect_by(const model::InstanceArn& arn, base::Time deadline) {
-  const auto [entry, inserted] = expected_.try_emplace(arn, deadline);
-  if (!inserted) {
-    expected_by_.erase({entry->second, arn});
-    entry->second = deadline;
+void Sessions::expect_by(const model::InstanceArn& arn, base::Time deadline, std::string reason) {
+  forget_expected(arn);
+  if (reason.empty()) {
+    reason = "The agent on this instance has no connection to the control plane.";
   }
+  expected_.emplace(arn, Expected{deadline, std::move(reason)});
   expected_by_.emplace(deadline, arn);
+}
+
+void Sessions::forget_expected(const model::InstanceArn& arn) {
+  const auto entry = expected_.find(arn);
+  if (entry == expected_.end()) return;
+  expected_by_.erase({entry->second.deadline, arn});
+  expected_.erase(entry);
 }
 
 void Sessions::reschedule(SessionId id, Session& session) {
@@ -68,10 +75,7 @@ void Sessions::open(Step& step, Output& output, const SessionOpened& opened) {
         {opened.session, {"InactiveInstanceException", "The container instance is not registered."}});
     return;
   }
-  if (const auto entry = expected_.find(opened.instance); entry != expected_.end()) {
-    expected_by_.erase({entry->second, opened.instance});
-    expected_.erase(entry);
-  }
+  forget_expected(opened.instance);
   if (!instance->agent_connected) {
     step.change(model::AgentConnectionChanged{opened.instance, true, {}, step.now});
   }
@@ -120,7 +124,7 @@ void Sessions::receive(Step& step, Output& output, const SessionMessage& message
   reschedule(message.session, session);
 }
 
-void Sessions::drop(SessionId id, const Step& step) {
+void Sessions::drop(SessionId id, const Step& step, std::string reason) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   const model::InstanceArn arn = found->second.instance;
@@ -132,11 +136,13 @@ void Sessions::drop(SessionId id, const Step& step) {
   of_instance_.erase(rest);
   const auto* const instance = model::find_instance(step.state(), arn);
   if (instance != nullptr && instance->agent_connected) {
-    expect_by(arn, step.now + step.settings.disconnect_grace);
+    expect_by(arn, step.now + step.settings.disconnect_grace, std::move(reason));
   }
 }
 
-void Sessions::close(Step& step, const SessionClosed& closed) { drop(closed.session, step); }
+void Sessions::close(Step& step, const SessionClosed& closed) {
+  drop(closed.session, step, closed.reason);
+}
 
 void Sessions::tick(Step& step, Output& output) {
   while (!due_.empty() && due_.begin()->first <= step.now) {
@@ -149,20 +155,18 @@ void Sessions::tick(Step& step, Output& output) {
     if (ticked.dead) {
       // Not InactiveInstanceException: on that an agent stays away for an hour.
       output.closes.push_back({id, {"ServerException", "No answer to heartbeats."}});
-      drop(id, step);
+      drop(id, step, "The agent did not answer heartbeats.");
     } else {
       reschedule(id, session);
     }
   }
   while (!expected_by_.empty() && expected_by_.begin()->first <= step.now) {
     const model::InstanceArn arn = expected_by_.begin()->second;
-    expected_by_.erase(expected_by_.begin());
-    expected_.erase(arn);
+    const std::string reason = expected_.at(arn).reason;
+    forget_expected(arn);
     const auto* const instance = model::find_instance(step.state(), arn);
     if (instance == nullptr || !instance->agent_connected) continue;
-    step.change(model::AgentConnectionChanged{
-        arn, false, "The agent on this instance has no connection to the control plane.",
-        step.now});
+    step.change(model::AgentConnectionChanged{arn, false, reason, step.now});
   }
 }
 
@@ -201,7 +205,7 @@ void Sessions::close_all(const model::InstanceArn& arn, const Step& step, Output
   for (const SessionId id : ids) {
     output.closes.push_back(
         {id, {"InactiveInstanceException", "The container instance has been deregistered."}});
-    drop(id, step);
+    drop(id, step, {});
   }
 }
 
@@ -216,7 +220,9 @@ void Sessions::announce(Step& step, Output& output, size_t first) {
       if (report->last_status == model::TaskStatus::Stopped) settle(step.state(), report->arn);
     } else if (const auto* const registered = std::get_if<model::InstanceRegistered>(&change)) {
       const model::InstanceArn& arn = registered->instance.arn;
-      if (!of_instance_.contains(arn)) expect_by(arn, step.now + step.settings.connect_grace);
+      if (!of_instance_.contains(arn)) {
+        expect_by(arn, step.now + step.settings.connect_grace, {});
+      }
     } else if (const auto* const gone = std::get_if<model::InstanceDeregistered>(&change)) {
       close_all(gone->arn, step, output);
     }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "acs/server_session.h"
@@ -40,8 +41,9 @@ class Sessions {
   void reschedule(SessionId id, Session& session);
   void deliver(Step& step, Output& output, const model::TaskArn& arn);
   void settle(const model::ClusterState& state, const model::TaskArn& arn);
-  void drop(SessionId id, const Step& step);
-  void expect_by(const model::InstanceArn& arn, base::Time deadline);
+  void drop(SessionId id, const Step& step, std::string reason);
+  void expect_by(const model::InstanceArn& arn, base::Time deadline, std::string reason);
+  void forget_expected(const model::InstanceArn& arn);
   void close_all(const model::InstanceArn& arn, const Step& step, Output& output);
 
   acs::ServerSettings acs_settings_;
@@ -51,7 +53,11 @@ class Sessions {
   std::map<model::InstanceArn, std::set<SessionId>> of_instance_;
   std::set<std::pair<base::Time, SessionId>> due_;
   // Instances without a session that still count as connected, until then.
-  std::map<model::InstanceArn, base::Time> expected_;
+  struct Expected {
+    base::Time deadline;
+    std::string reason;  // Why they are not connected once the deadline has passed.
+  };
+  std::map<model::InstanceArn, Expected> expected_;
   std::set<std::pair<base::Time, model::InstanceArn>> expected_by_;
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "docker/replay_transport.h"
+#include "docker/testing_transport.h"
 #include "docker/wire.h"
 
 namespace docker {

@@ -44,13 +44,13 @@ TEST(Decode, info_of_docker_20_10) {
     "Plugins":{"Volume":["local"],"Authorization":null,"Log":["syslog","json-file"]},
     "CgroupDriver":"cgroupfs","CgroupVersion":"1","KernelVersion":"6.18.44",
     "OperatingSystem":"Debian GNU/Linux 12 (bookworm)","Architecture":"x86_64","NCPU":2,
-    "MemTotal":25276502016,"DockerRootDir":"/tmp/dk/data","ServerVersion":"20.10.24+dfsg1",
+    "MemTotal":25276502016,"DockerRootDir":"/var/lib/docker","ServerVersion":"20.10.24+dfsg1",
     "Runtimes":{"runc":{"path":"runc"},"nvidia":{"path":"nvidia-container-runtime"}},
     "DefaultRuntime":"runc","LiveRestoreEnabled":true})json"),
                                        41);
   EXPECT_EQ(info.version, "20.10.24+dfsg1");
   EXPECT_EQ(info.api_version, "1.41");
-  EXPECT_EQ(info.root_dir, "/tmp/dk/data");
+  EXPECT_EQ(info.root_dir, "/var/lib/docker");
   EXPECT_EQ(info.operating_system, "Debian GNU/Linux 12 (bookworm)");
   EXPECT_EQ(info.architecture, "x86_64");
   EXPECT_EQ(info.cgroup_driver, "cgroupfs");

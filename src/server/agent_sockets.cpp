@@ -79,8 +79,8 @@ void AgentSockets::open_acs(control::SessionOpened opened, const net::Upgrade& u
              core_.push(control::SessionMessage{session, std::move(*message)});
            },
        .on_close =
-           [this, session](uint16_t, const std::string&) {
-             core_.push(control::SessionClosed{session});
+           [this, session](uint16_t, const std::string& reason) {
+             core_.push(control::SessionClosed{session, reason});
            }});
   if (socket == nullptr) return;
   core_.push(SessionOpenedWork{std::move(opened), socket});

@@ -38,9 +38,9 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
     } else if (auto* const message = std::get_if<control::SessionMessage>(&work)) {
       inputs.emplace_back(std::move(*message));
     } else {
-      const auto closed = std::get<control::SessionClosed>(work);
+      auto& closed = std::get<control::SessionClosed>(work);
       sockets_.erase(closed.session);
-      inputs.emplace_back(closed);
+      inputs.emplace_back(std::move(closed));
     }
   }
   return inputs;

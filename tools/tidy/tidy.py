@@ -47,9 +47,10 @@ EXCEPTIONS = {
     # Looked up by key and never iterated.
     ("src/auth/signing_key.h", "unordered_"), ("src/auth/signing_key.cpp", "unordered_"),
     ("src/placement/fleet.h", "unordered_"), ("src/placement/cluster.h", "unordered_"),
+    ("src/placement/place.cpp", "unordered_"),
 }
 
-MACHINE_PATHS = re.compile(r"(?<![\w.])/(work/(main|shared)|tmp/dk)\b|(?<![\w.])/work/|(?<![\w.])/home/\w+/")
+MACHINE_PATHS = re.compile(r"(?<![\w.])/(home|Users|root)/\w+")
 TODO = re.compile(r"\b(TODO|FIXME|XXX)\b(?![^\n]*#\d+)")
 MUTEX = re.compile(r"\bstd::(recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|"
                    r"\bstd::condition_variable(_any)?\b|#\s*include\s*<(mutex|shared_mutex|condition_variable)>|"
