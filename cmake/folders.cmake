@@ -8,7 +8,7 @@ set(EXTERNAL_crypto OpenSSL::Crypto)
 set(EXTERNAL_sqlite SQLite::SQLite3)
 set(EXTERNAL_net Boost::boost Boost::system OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 set(EXTERNAL_placement PkgConfig::RE2)
-set(EXTERNAL_gpu ${CMAKE_DL_LIBS} PkgConfig::HWLOC)
+set(EXTERNAL_gpu ${CMAKE_DL_LIBS})
 set(EXTERNAL_cli CLI11::CLI11)
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/ARCHITECTURE.md folder_rows REGEX "^src/[a-z_/]+/ .* -> ")

@@ -187,16 +187,18 @@ class Docker:
 
 
 class Dockerd(Process):
-    """A dockerd of a test's own, without a network: its tasks use host or none."""
+    """A dockerd of a test's own, in a network namespace of its own: a second daemon in the machine's
+    would take away the first one's bridge. Its tasks use network mode host or none. With
+    `machine_network` it is the machine's one daemon."""
 
-    def __init__(self, runtimes=None, bridge=False, folder=None):
+    def __init__(self, runtimes=None, machine_network=False, folder=None):
         self.folder = folder or tempfile.mkdtemp(prefix="berth-dk-", dir="/tmp")
         self.docker = Docker(f"unix://{self.folder}/docker.sock")
         command = ["dockerd", "--data-root", f"{self.folder}/data", "--exec-root",
                    f"{self.folder}/exec", "--pidfile", f"{self.folder}/pid", "-H", self.docker.host,
                    "--config-file", f"{self.folder}/daemon.json"]
-        if not bridge:
-            command += ["--bridge", "none", "--iptables=false"]
+        if not machine_network:
+            command = ["unshare", "--net", *command, "--bridge", "none", "--iptables=false"]
         for name, path in (runtimes or {}).items():
             command += ["--add-runtime", f"{name}={path}"]
         with open(f"{self.folder}/daemon.json", "w") as file:

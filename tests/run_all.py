@@ -75,7 +75,7 @@ def main():
 
     docker = harness.Docker()
     if not docker.answers():
-        docker = harness.Dockerd(bridge=True).docker
+        docker = harness.Dockerd(machine_network=True).docker
         os.environ["DOCKER_HOST"] = docker.host
     docker.make_image()
     loader = unittest.TestLoader()

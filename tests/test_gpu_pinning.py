@@ -215,6 +215,19 @@ class RealPath(unittest.TestCase):
         cls.dockerd.close()
         shutil.rmtree(cls.folder)
 
+    def test_a_dockerd_without_the_runtime_is_told_with_what_to_do(self):
+        server = Server(environment={"LD_LIBRARY_PATH": self.folder, "BERTH_FAKE_NVML_GPUS": "2"})
+        self.addCleanup(server.close)
+        server.wait_connected(1)
+        here = Tasks(server)
+        task = here.wait(here.run_containers("unready", holder(1)), "STOPPED")
+        self.assertEqual("TaskFailedToStart", task["stopCode"], brief(task))
+        self.assertIn("nvidia-container-toolkit", task["stoppedReason"])
+        # The GPU is free again.
+        told = here.ecs.run_task(taskDefinition=here.register("both", holder(2)))
+        self.assertEqual([], told["failures"])
+        here.wait(told["tasks"][0]["taskArn"], "STOPPED")
+
     def recorded(self, identifier):
         if not os.path.exists(self.record):
             return None

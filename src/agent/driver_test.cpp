@@ -79,7 +79,7 @@ Life live(const std::filesystem::path& directory, sqlite::FaultyVfs& vfs, uint64
 }
 
 TEST(driver, nothing_leaves_the_agent_before_it_is_in_the_journal) {
-  base::set_log_level(static_cast<base::LogLevel>(4));
+  base::set_log_level(base::LogLevel::Error);
   const std::string payload = "payload/" + testing::task_arn("t1");
   const std::string task = "task/" + testing::task_arn("t1");
   bool ended = false;
@@ -89,7 +89,7 @@ TEST(driver, nothing_leaves_the_agent_before_it_is_in_the_journal) {
     testing::TemporaryDirectory directory;
     sqlite::FaultyVfs vfs("driver-test");
     const Life life = live(directory.path(), vfs, nth);
-    EXPECT_EQ(life.fatal, vfs.failed());
+    EXPECT_TRUE(!life.fatal || vfs.failed());
     ended = !life.fatal;
     vfs.cut_power();
     auto journal = Journal::open(directory.path() / "agent.db", vfs.name());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/format.h"
 #include "control/actions/actions.h"
 
 namespace control {
@@ -41,12 +40,6 @@ void forget_instances(Step& step) {
   for (const model::InstanceArn& arn : gone) step.change(model::InstanceForgotten{arn});
 }
 
-base::Error not_offered(const api::Operation& operation) {
-  return {"UnsupportedFeatureException",
-          base::format("This version of Berth does not offer the ECS operation {}.",
-                       operation.name)};
-}
-
 }  // namespace
 
 Core::Core(model::ClusterState state, Settings settings, uint64_t seed, base::Time now)
@@ -80,7 +73,7 @@ Output Core::step(Input input, base::Time now) {
 void Core::call_action(Step& step, ApiCall& call, Output& output) {
   step.caller = std::move(call.caller);
   const Action* const action = find_action(call.operation->name);
-  auto result = action == nullptr ? base::Result<api::Any>(base::fail(not_offered(*call.operation)))
+  auto result = action == nullptr ? base::Result<api::Any>(base::fail(not_offered("ecs", call.operation->name)))
                                   : action->call(step, call.input);
   if (result) {
     output.replies.push_back({call.id, std::move(*result)});

@@ -551,6 +551,8 @@ TEST(TaskDefinition, log_configurations_are_checked) {
       {log("awslogs", R"("awslogs-group": "a", "awslogs-create-group": "yes")"), client,
        "true or false"},
       {log("awslogs", R"("awslogs-group": "a", "mode": "fast")"), client, "non-blocking"},
+      {log("awslogs", R"("awslogs-group": "a", "awslogs-multiline-pattern": "^x")"), client,
+       "awslogs-multiline-pattern is not offered by this version of Berth"},
       {log("json-file", R"("awslogs-group": "a")"), client,
        "Log driver json-file disallows options: awslogs-group."},
       {log("splunk", R"("splunk-url": "a")"), client, "requires options: splunk-token"},

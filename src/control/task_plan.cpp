@@ -123,6 +123,15 @@ api::List<api::ecs::Tag> tags_of(const TaskOptions& options,
   return tags;
 }
 
+// An instance whose attribute has just that value.
+api::ecs::PlacementConstraint has_attribute(const api::ecs::Attribute& attribute) {
+  api::ecs::PlacementConstraint made;
+  made.type = api::ecs::PlacementConstraintType::MemberOf;
+  made.expression =
+      base::format("attribute:{} == {}", attribute.name.value_or(""), *attribute.value);
+  return made;
+}
+
 // "256" as it is, "0.5 vCPU" or "2 GB" times the unit's factor.
 std::optional<int64_t> with_unit(std::string_view text, std::string_view unit, int64_t factor) {
   if (text.size() > unit.size() &&
@@ -177,6 +186,9 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   plan.request.launch_type = options.launch_type;
   for (const api::ecs::Attribute& attribute : definition.definition.requires_attributes) {
     plan.request.required_attributes.push_back(attribute.name.value_or(""));
+    if (attribute.value && !attribute.value->empty()) {
+      plan.request.constraints.push_back(has_attribute(attribute));
+    }
   }
   for (const auto& constraint : definition.definition.placement_constraints) {
     api::ecs::PlacementConstraint made;

@@ -258,7 +258,7 @@ TEST(Client, a_pull_refused_at_once_by_the_registry) {
       R"({"message":"Get \"http://127.0.0.1:1/v2/\": dial tcp 127.0.0.1:1: connect: connection refused"})")});
   const auto pulled = session.client->pull({.image = "127.0.0.1:1/foo"}, nullptr);
   ASSERT_FALSE(pulled.has_value());
-  EXPECT_EQ(pulled.error().cause, Cause::Unreachable);
+  EXPECT_EQ(pulled.error().cause, Cause::Other);
   EXPECT_NE(pulled.error().message.find("docker load"), std::string::npos);
 }
 

@@ -104,11 +104,11 @@ TEST(Errors, a_failed_pull_tells_registry_name_and_login_apart) {
   };
   const std::vector<PullCase> cases = {
       {"Get \"http://127.0.0.1:1/v2/\": dial tcp 127.0.0.1:1: connect: connection refused",
-       Cause::Unreachable, "docker load"},
+       Cause::Other, "docker load"},
       {"Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io: no such "
        "host",
-       Cause::Unreachable, "docker load"},
-      {"Get \"https://r/v2/\": net/http: TLS handshake timeout", Cause::Unreachable, "docker load"},
+       Cause::Other, "docker load"},
+      {"Get \"https://r/v2/\": net/http: TLS handshake timeout", Cause::Other, "docker load"},
       {"manifest for busybox:nope not found: manifest unknown: manifest unknown", Cause::NotFound,
        "check the tag"},
       {"pull access denied for nope, repository does not exist or may require 'docker login': "
@@ -124,7 +124,7 @@ TEST(Errors, a_failed_pull_tells_registry_name_and_login_apart) {
       {"x509: certificate signed by unknown authority", Cause::BadParameter, "certs.d"},
       {"failed to register layer: write /a: no space left on device", Cause::NoSpace,
        "docker system prune"},
-      {"toomanyrequests: You have reached your pull rate limit", Cause::Unreachable, "limits"},
+      {"toomanyrequests: You have reached your pull rate limit", Cause::Other, "limits"},
   };
   for (const PullCase& each : cases) {
     const Error error = pull_error("registry.example/image:tag", each.message);

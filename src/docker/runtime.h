@@ -23,7 +23,7 @@ namespace docker {
 
 // Why a call failed, for a caller that decides whether to try again.
 enum class Cause {
-  Unreachable,   // The daemon (in pull: or the registry) does not answer, or went away in the
+  Unreachable,   // The daemon does not answer, or went away in the
                  // middle: the outcome is unknown.
   NotFound,      // No such image, container or volume.
   Conflict,      // The name or the port is taken, or the container is not in the needed state.

@@ -6,7 +6,9 @@
 #include "api/json.h"
 #include "api/query.h"
 #include "base/format.h"
+#include "control/actions/actions.h"
 #include "json/text.h"
+#include "logs/service.h"
 
 namespace server {
 namespace {
@@ -37,6 +39,15 @@ base::Result<const api::Operation*> operation_named(const api::Service& service,
   return operation;
 }
 
+// Before the body is looked at: who calls what is not there wants to know just that.
+base::Result<void> check_offered(const api::Service& service, const api::Operation& operation) {
+  bool offered = operation.name == "GetCallerIdentity";
+  if (&service == &api::ecs_service()) offered = control::find_action(operation.name) != nullptr;
+  if (&service == &api::logs_service()) offered = logs::Service::is_built(operation);
+  if (!offered) return base::fail(control::not_offered(service.name, operation.name));
+  return {};
+}
+
 base::Result<Call> read_json(const net::HttpRequest& request, const api::Service& service) {
   const std::string* const target = net::find_header(request.headers, "X-Amz-Target");
   if (target == nullptr) {
@@ -55,6 +66,7 @@ base::Result<Call> read_json(const net::HttpRequest& request, const api::Service
   Call call;
   call.service = &service;
   call.operation = TRY(operation_named(service, std::string_view(*target).substr(dot + 1)));
+  TRY_VOID(check_offered(service, *call.operation));
   call.input = api::Any::create(*call.operation->input);
   const std::string_view body = request.body.empty() ? std::string_view("{}") : request.body;
   TRY_VOID(api::parse_into(body, call.input.shape(), call.input.data()));
@@ -71,6 +83,7 @@ base::Result<Call> read_query(const net::HttpRequest& request, const api::Servic
   Call call;
   call.service = &service;
   call.operation = TRY(operation_named(service, query.action));
+  TRY_VOID(check_offered(service, *call.operation));
   call.input = api::Any::create(*call.operation->input);
   TRY_VOID(api::parse_into(query, call.input.shape(), call.input.data(),
                            {.validation_code = "ValidationError"}));

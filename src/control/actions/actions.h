@@ -68,5 +68,7 @@ struct Action {
 };
 // nullptr: Berth does not offer the operation.
 const Action* find_action(std::string_view operation);
+// What a caller of such an operation is told.
+base::Error not_offered(std::string_view service, std::string_view operation);
 
 }  // namespace control

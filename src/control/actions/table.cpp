@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.h"
 #include "control/actions/actions.h"
 
 namespace control {
@@ -57,6 +58,12 @@ static_assert(std::ranges::is_sorted(actions, {}, &Action::operation));
 const Action* find_action(std::string_view operation) {
   const auto* const found = std::ranges::lower_bound(actions, operation, {}, &Action::operation);
   return found != actions.end() && found->operation == operation ? found : nullptr;
+}
+
+base::Error not_offered(std::string_view service, std::string_view operation) {
+  return {"UnsupportedFeatureException",
+          base::format("This version of Berth does not offer the operation {} of the service {}.",
+                       operation, service)};
 }
 
 }  // namespace control

@@ -10,10 +10,13 @@ using api::ecs::LogDriver;
 
 // Source: ECS API reference, LogConfiguration, options; Docker's manual of the awslogs driver.
 constexpr auto awslogs_options = std::to_array<std::string_view>(
-    {"awslogs-create-group", "awslogs-credentials-endpoint", "awslogs-datetime-format",
-     "awslogs-endpoint", "awslogs-format", "awslogs-force-flush-interval-seconds", "awslogs-group",
-     "awslogs-max-buffered-events", "awslogs-multiline-pattern", "awslogs-region", "awslogs-stream",
-     "awslogs-stream-prefix", "max-buffer-size", "mode"});
+    {"awslogs-create-group", "awslogs-credentials-endpoint", "awslogs-endpoint",
+     "awslogs-force-flush-interval-seconds", "awslogs-group", "awslogs-max-buffered-events",
+     "awslogs-region", "awslogs-stream", "awslogs-stream-prefix", "max-buffer-size", "mode"});
+
+// They would make other events of the output, or read them.
+constexpr auto event_options = std::to_array<std::string_view>(
+    {"awslogs-datetime-format", "awslogs-format", "awslogs-multiline-pattern"});
 
 // Without these Docker does not start the container. awslogs-region is AWS's third: here it may be
 // left out and is the server's own.
@@ -45,6 +48,12 @@ base::Result<void> check_awslogs_value(const Container& container, const std::st
         container, base::format("awslogs-group is \"{}\"; the name of a log group is at most 512 "
                                 "letters, digits and characters of \".-_/#\".",
                                 value.substr(0, 512)));
+  }
+  if (std::ranges::find(event_options, name) != event_options.end()) {
+    return client_error(base::format(
+        "containerDefinitions[{}].logConfiguration.options {} is not offered by this version of "
+        "Berth: leave it out; each line of output is an event of its own.",
+        container.name.value_or(""), name));
   }
   if ((name == "awslogs-stream-prefix" || name == "awslogs-stream") &&
       value.find_first_of(":*") != std::string::npos) {
@@ -85,9 +94,9 @@ base::Result<void> check_log_configuration(const Container& container) {
   for (const auto& [name, value] : log.options) {
     if (*log.log_driver != LogDriver::Awslogs) {
       if (!name.starts_with("awslogs-")) continue;
-    } else if (std::ranges::find(awslogs_options, name) != awslogs_options.end()) {
+    } else {
       TRY_VOID(check_awslogs_value(container, name, value));
-      continue;
+      if (std::ranges::find(awslogs_options, name) != awslogs_options.end()) continue;
     }
     return client_error(base::format("Log driver {} disallows options: {}. Container '{}' has it.",
                                      driver, name, container.name.value_or("")));
