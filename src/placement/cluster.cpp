@@ -38,8 +38,8 @@ void ClusterCache::forget_instances() {
   fleet_ = Fleet();
   filters_.forget_instances();
   outlook_.forget_instances();
-  shapes_.clear();
-  shape_numbers_.clear();
+  // The shapes stay: which of them were refused decides what counts as an arrival.
+  for (const std::unique_ptr<Shape>& shape : shapes_) forget_scores(*shape);
   groups_.clear();
   columns_.clear();
 }
@@ -56,6 +56,8 @@ void ClusterCache::forget_shapes() {
 void ClusterCache::bound_filters(const model::ClusterState& state) {
   if (filters_.size() <= most_filters) return;
   forget_instances();
+  shapes_.clear();  // They name filters by their numbers.
+  shape_numbers_.clear();
   filters_ = Filters();
   outlook_ = Outlook(outlook_.scale().policy);
   for (const auto& [arn, instance] : state.instances) {

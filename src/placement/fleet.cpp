@@ -81,13 +81,15 @@ void Fleet::update(const model::ContainerInstance& instance) {
   }
   touch(index);
   Entry& entry = entries_[index];
+  // Nothing was kept up to date for an entry while it was not known.
+  const bool anew = added || !entry.known;
   entry.known = true;
   entry.offer = offer_of(instance);
   entry.standing = pack::standing_of(entry.offer);
   entry.standing_at = 0;
   const uint64_t facts = facts_of(instance);
   const pack::Hardware hardware = hardware_of(instance, entry.offer);
-  if (added || facts != entry.facts || hardware != entry.hardware) {
+  if (anew || facts != entry.facts || hardware != entry.hardware) {
     entry.facts = facts;
     entry.hardware = hardware;
     entry.facts_changed_at = sequence_;

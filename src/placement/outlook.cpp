@@ -50,12 +50,12 @@ void Outlook::fix(const std::vector<pack::Kind>& kinds) {
   rebuild_due_ = true;
 }
 
+// The profiles stay, with their tables and prices: they follow from hardware and workload, and when
+// they are next made anew must not depend on when the instances were taken in.
 void Outlook::forget_instances() {
-  number_of_.clear();
-  profiles_.clear();
-  idle_.clear();
+  for (pack::Profile& profile : profiles_) profile.changed_at = 0;
+  std::ranges::fill(idle_, 0.0);
   counted_.clear();
-  rebuild_due_ = true;
   synced_at_ = 0;
   changed_at_ = 0;
 }
@@ -82,8 +82,7 @@ void Outlook::refresh(Entry& entry, uint64_t now) const {
 }
 
 void Outlook::sync(const model::ClusterState& state, Fleet& fleet, Filters& filters) {
-  scale_.most_cpu_units = std::max<int64_t>(fleet.most_cpu_units(), 1);
-  scale_.most_gpus = std::max(fleet.most_whole_gpus(), 1);
+  const bool measured_anew = measure(fleet);
   if (rebuild_due_) {
     std::vector<pack::Weighted> typical = mix_.typical(coverage);
     if (profiles_.empty() || pack::distance(typical, typical_) > same_workload) {
@@ -92,6 +91,7 @@ void Outlook::sync(const model::ClusterState& state, Fleet& fleet, Filters& filt
     }
     rebuild_due_ = false;
   }
+  if (measured_anew) changed_at_ = restamp(fleet);
   for (const uint32_t rule : rules_) filters.sync(state, fleet, filters.filters_of(rule));
   counted_.resize(fleet.size(), {0, 0});
   fleet.changed_since(synced_at_, [&](uint32_t index) {
@@ -109,6 +109,21 @@ void Outlook::sync(const model::ClusterState& state, Fleet& fleet, Filters& filt
     reprice_due_ = false;
     synced_at_ = fleet.sequence();
   }
+}
+
+bool Outlook::measure(const Fleet& fleet) {
+  const int64_t cpu_units = std::max<int64_t>(fleet.most_cpu_units(), 1);
+  const int32_t gpus = std::max(fleet.most_whole_gpus(), 1);
+  const bool same = scale_.most_cpu_units == cpu_units && scale_.most_gpus == gpus;
+  scale_.most_cpu_units = cpu_units;
+  scale_.most_gpus = gpus;
+  return !same && scale_.policy == Policy::BestFit;
+}
+
+uint64_t Outlook::restamp(Fleet& fleet) {
+  const uint64_t now = fleet.tick();
+  for (pack::Profile& profile : profiles_) profile.changed_at = now;
+  return now;
 }
 
 void Outlook::rebuild(const model::ClusterState& state, Fleet& fleet, Filters& filters) {
@@ -131,12 +146,8 @@ void Outlook::rebuild(const model::ClusterState& state, Fleet& fleet, Filters& f
       idle_[entry.profile] += counted_[i].second;
     }
   }
-  const uint64_t now = fleet.tick();
-  for (pack::Profile& profile : profiles_) {
-    fill(profile);
-    profile.changed_at = now;
-  }
-  changed_at_ = now;
+  for (pack::Profile& profile : profiles_) fill(profile);
+  changed_at_ = restamp(fleet);
   reprice_due_ = scale_.tuning.scarcity > 0;
 }
 

@@ -42,6 +42,10 @@ class Outlook {
 
  private:
   bool learns() const { return !fixed_ && scale_.policy != Policy::Random; }
+  // Takes the measure of the largest instance; true: scores depend on it, and it has changed.
+  bool measure(const Fleet& fleet);
+  // All scores are stale as of the sequence number returned.
+  uint64_t restamp(Fleet& fleet);
   void rebuild(const model::ClusterState& state, Fleet& fleet, Filters& filters);
   void assign_profile(Entry& entry, uint32_t index, const Filters& filters);
   uint64_t eligible_mask(uint32_t index, const Filters& filters) const;

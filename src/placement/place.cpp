@@ -46,7 +46,9 @@ void Engine::set_policy(const model::ClusterState& state, const model::ClusterNa
   }
   ClusterCache& made = cache_->clusters.try_emplace(cluster, cluster, policy).first->second;
   for (const auto& [arn, instance] : state.instances) {
-    if (instance.cluster == cluster) made.fleet().update(instance);
+    if (instance.cluster != cluster) continue;
+    made.fleet().update(instance);
+    cache_->cluster_of.insert_or_assign(arn, cluster);
   }
 }
 
@@ -69,11 +71,12 @@ void Engine::reset(const model::ClusterState& state) {
 
 void Engine::instance_changed(const model::ClusterState& state, const model::InstanceArn& arn) {
   const model::ContainerInstance* instance = model::find_instance(state, arn);
-  const auto known = cache_->cluster_of.find(arn);
+  auto known = cache_->cluster_of.find(arn);
   if (known != cache_->cluster_of.end() &&
       (instance == nullptr || instance->cluster != known->second)) {
     cache_->cluster(known->second).fleet().remove(arn);
     cache_->cluster_of.erase(known);
+    known = cache_->cluster_of.end();
   }
   if (instance == nullptr) return;
   cache_->cluster(instance->cluster).fleet().update(*instance);

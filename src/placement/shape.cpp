@@ -191,6 +191,7 @@ void append_shape_key(const Request& request, std::string& key) {
   append(key, request.launch_type);
   append(key, request.required_attributes.size());
   for (const std::string& name : request.required_attributes) append(key, name);
+  append(key, request.constraints.size());
   for (const api::ecs::PlacementConstraint& constraint : request.constraints) {
     append(key, constraint.type ? static_cast<int>(*constraint.type) : -1);
     append(key, constraint.expression.value_or(""));
@@ -269,6 +270,15 @@ void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlo
   if (shape.synced_at == 0) shape.pass_since = shape.pass_until = outlook.changed_at();
   shape.synced_at = fleet.sequence();
   continue_pass(shape, fleet, filters, outlook);
+}
+
+void forget_scores(Shape& shape) {
+  shape.scores.clear();
+  shape.block_best.clear();
+  shape.synced_at = 0;
+  shape.pass_since = 0;
+  shape.pass_until = 0;
+  shape.pass_next = 0;
 }
 
 uint32_t best_entry(const Shape& shape) {

@@ -59,6 +59,9 @@ pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filter
 
 void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook);
 
+// Forgets the scores, for a fleet that begins anew.
+void forget_scores(Shape& shape);
+
 // The entry with the highest score, the lowest index of equals; none when there are no entries.
 uint32_t best_entry(const Shape& shape);
 

@@ -64,6 +64,7 @@ void GroupCounts::sync(const model::ClusterState& state, const Fleet& fleet) {
   } else {
     fleet.changed_since(synced_at_, [&](uint32_t index) {
       counts_[index] = 0;
+      if (!fleet[index].known) return;
       const model::ContainerInstance* instance = model::find_instance(state, fleet[index].arn);
       if (instance == nullptr) return;
       for (const model::TaskArn& arn : instance->tasks) {
