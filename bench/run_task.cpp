@@ -71,7 +71,8 @@ int64_t rss_kib_of(pid_t pid) {
 // One connection of a client.
 class Client {
  public:
-  explicit Client(uint16_t port) : url_(*net::parse_url(base::format("http://127.0.0.1:{}", port))) {
+  explicit Client(uint16_t port)
+      : url_(*net::parse_url(base::format("http://127.0.0.1:{}", port))) {
     client_ = std::move(*net::HttpClient::create(url_));
   }
 
@@ -80,10 +81,10 @@ class Client {
     request.method = "POST";
     request.target = "/";
     request.body = body;
-    request.headers = {{"Host", net::authority(url_)},
-                       {"Content-Type", "application/x-amz-json-1.1"},
-                       {"X-Amz-Target", base::format("{}.{}", api::ecs_service().target_prefix,
-                                                     operation)}};
+    request.headers = {
+        {"Host", net::authority(url_)},
+        {"Content-Type", "application/x-amz-json-1.1"},
+        {"X-Amz-Target", base::format("{}.{}", api::ecs_service().target_prefix, operation)}};
     auth::Request to_sign{
         .method = "POST", .path = "/", .query = {}, .headers = {}, .body = request.body};
     for (const net::Header& header : request.headers) {
@@ -136,10 +137,11 @@ class Client {
 void prepare(Client& client, int instances) {
   client.call("CreateCluster", R"({"clusterName":"default"})");
   for (int i = 0; i < instances; ++i) {
-    client.call("RegisterContainerInstance",
-                base::format(R"({{"cluster":"default","instanceIdentityDocument":)"
-                             R"("{{\"instanceId\":\"i-{:017x}\",\"instanceType\":\"m5.24xlarge\"}}"}})",
-                             i));
+    client.call(
+        "RegisterContainerInstance",
+        base::format(R"({{"cluster":"default","instanceIdentityDocument":)"
+                     R"("{{\"instanceId\":\"i-{:017x}\",\"instanceType\":\"m5.24xlarge\"}}"}})",
+                     i));
   }
   client.call("RegisterTaskDefinition",
               R"({"family":"bench","containerDefinitions":[{"name":"main","image":"busybox",)"
@@ -202,8 +204,9 @@ Round run_round(uint16_t port, int connections, int seconds) {
 }
 
 double percentile(const std::vector<double>& sorted, double share) {
-  return sorted.empty() ? 0 : sorted[static_cast<size_t>(static_cast<double>(sorted.size() - 1) *
-                                                         share)];
+  return sorted.empty()
+             ? 0
+             : sorted[static_cast<size_t>(static_cast<double>(sorted.size() - 1) * share)];
 }
 
 // Durable transactions a second of one small record each, by one writer.
@@ -215,8 +218,8 @@ double floor_commits(const std::string& dir) {
   const auto start = Clock::now();
   uint64_t count = 0;
   for (; seconds_since(start) < 1; ++count) {
-    CHECK((*store)->commit(*epoch, {.puts = {{base::format("task/{}", count),
-                                              std::string(600, 'x')}}}) ==
+    CHECK((*store)->commit(*epoch,
+                           {.puts = {{base::format("task/{}", count), std::string(600, 'x')}}}) ==
           store::CommitOutcome::Committed);
   }
   return static_cast<double>(count) / seconds_since(start);
@@ -241,7 +244,7 @@ void describe_round(uint16_t port, pid_t server, int seconds) {
     ++calls;
   }
   const double elapsed = seconds_since(start);
-  std::printf(R"({"what":"DescribeTasks(100) per second, 1 connection","value":%.0f,)"
+  std::printf(R"({"what":"DescribeTasks of 100 per second, 1 connection","value":%.0f,)"
               R"("server_cpu_cores":%.2f})"
               "\n",
               static_cast<double>(calls) / elapsed, (cpu_of(server) - cpu_before) / elapsed);
@@ -283,7 +286,8 @@ int main(int argc, char** argv) {
     Client client(port);
     prepare(client, options.instances);
   }
-  std::printf(R"({"what":"durable transactions per second one by one (floor)","value":%.0f})" "\n",
+  std::printf(R"({"what":"floor: durable transactions per second, one by one","value":%.0f})"
+              "\n",
               floor_commits(dir));
   for (const int connections : options.connections) {
     const double server_before = cpu_of(server);
@@ -302,7 +306,9 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
   }
   describe_round(port, server, options.seconds);
-  std::printf(R"({"what":"server memory, KiB","value":%ld})" "\n", static_cast<long>(rss_kib_of(server)));
+  std::printf(R"({"what":"server memory, KiB","value":%ld})"
+              "\n",
+              static_cast<long>(rss_kib_of(server)));
   close(stop[1]);
   int status = 0;
   waitpid(server, &status, 0);

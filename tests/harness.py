@@ -187,8 +187,8 @@ class Docker:
 
 
 class Dockerd(Process):
-    """A dockerd of a test's own, in a network namespace of its own: a second daemon in the machine's
-    would take away the first one's bridge. Its tasks use network mode host or none. With
+    """A dockerd of a test's own, in a network namespace of its own: a second daemon in that of the
+    machine would take away the first one's bridge. Its tasks use network mode host or none. With
     `machine_network` it is the machine's one daemon."""
 
     def __init__(self, runtimes=None, machine_network=False, folder=None):

@@ -288,5 +288,32 @@ TEST(Place, filter_lists_the_instances_for_which_the_expression_holds) {
   EXPECT_EQ(wrong.error().code, "InvalidParameterException");
 }
 
+TEST(Place, an_instance_that_was_forgotten_and_comes_back_is_judged_anew) {
+  TestCluster cluster;
+  const auto arn = cluster.add({.id = "a", .gpus = 1, .attributes = {{"zone", "a"}}});
+  const model::ContainerInstance record = cluster.instance(arn);
+  Request request = gpu_request(1);
+  ASSERT_TRUE(cluster.engine.place(cluster.state, request, cluster.random).has_value());
+  cluster.state.instances.erase(arn);
+  cluster.engine.instance_changed(cluster.state, arn);
+  request.constraints = {member_of("attribute:zone == a")};
+  ASSERT_FALSE(cluster.engine.place(cluster.state, request, cluster.random).has_value());
+  cluster.state.instances.emplace(arn, record);
+  cluster.engine.instance_changed(cluster.state, arn);
+  EXPECT_TRUE(cluster.engine.place(cluster.state, request, cluster.random).has_value());
+}
+
+TEST(Place, bestfit_measures_all_instances_by_the_largest_also_when_that_is_new) {
+  TestCluster cluster;
+  cluster.engine.set_policy(cluster.state, cluster_name, Policy::BestFit);
+  const auto cores = cluster.add({.id = "a", .cpu_units = 8192});
+  const auto card = cluster.add({.id = "b", .cpu_units = 1024, .gpus = 1});
+  const Request request = gpu_request(0);
+  EXPECT_EQ(cluster.engine.place(cluster.state, request, cluster.random)->instance, cores);
+  // Beside 16 GPUs, one idle GPU is little.
+  cluster.add({.id = "c", .cpu_units = 8192, .gpus = 16});
+  EXPECT_EQ(cluster.engine.place(cluster.state, request, cluster.random)->instance, card);
+}
+
 }  // namespace
 }  // namespace placement::test
