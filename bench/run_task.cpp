@@ -225,29 +225,54 @@ double floor_commits(const std::string& dir) {
   return static_cast<double>(count) / seconds_since(start);
 }
 
-void describe_round(uint16_t port, pid_t server, int seconds) {
-  Client client(port);
+std::vector<std::string> run_tasks(Client& client, size_t count) {
   std::vector<std::string> arns;
-  while (arns.size() < 1000) {
+  while (arns.size() < count) {
     const auto response = api::parse<api::ecs::RunTaskResponse>(
         client.call("RunTask", R"({"taskDefinition":"bench","count":10})"), {.validate = false});
     CHECK(response.has_value());
+    if (response->tasks.empty()) break;  // No room for more.
     for (const auto& task : response->tasks) arns.push_back(*task.task_arn);
   }
+  return arns;
+}
+
+void describe_round(uint16_t port, pid_t server, int seconds, int connections) {
+  Client first(port);
+  const std::vector<std::string> arns = run_tasks(first, 1000);
   const double cpu_before = cpu_of(server);
   const auto start = Clock::now();
-  uint64_t calls = 0;
-  while (seconds_since(start) < seconds) {
-    api::ecs::DescribeTasksRequest request;
-    for (size_t i = 0; i < 100; ++i) request.tasks.push_back(arns[(calls * 100 + i) % 1000]);
-    client.call("DescribeTasks", api::print(request));
-    ++calls;
+  std::atomic<uint64_t> calls = 0;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < connections; ++i) {
+    clients.emplace_back([&] {
+      Client client(port);
+      while (seconds_since(start) < seconds) {
+        const uint64_t call = calls++;
+        api::ecs::DescribeTasksRequest request;
+        for (size_t task = 0; task < 100; ++task) {
+          request.tasks.push_back(arns[(call * 100 + task) % arns.size()]);
+        }
+        client.call("DescribeTasks", api::print(request));
+      }
+    });
   }
+  for (std::thread& client : clients) client.join();
   const double elapsed = seconds_since(start);
-  std::printf(R"({"what":"DescribeTasks of 100 per second, 1 connection","value":%.0f,)"
+  std::printf(R"({"what":"DescribeTasks of 100 tasks per second","connections":%d,"value":%.0f,)"
               R"("server_cpu_cores":%.2f})"
               "\n",
-              static_cast<double>(calls) / elapsed, (cpu_of(server) - cpu_before) / elapsed);
+              connections, static_cast<double>(calls) / elapsed,
+              (cpu_of(server) - cpu_before) / elapsed);
+}
+
+// The server's memory once it knows `wanted` tasks in all.
+void memory_round(uint16_t port, pid_t server, uint64_t known, uint64_t wanted) {
+  Client client(port);
+  if (known < wanted) known += run_tasks(client, wanted - known).size();
+  std::printf(R"({"what":"server memory in KiB","value":%ld,"tasks":%lu})"
+              "\n",
+              static_cast<long>(rss_kib_of(server)), static_cast<unsigned long>(known));
 }
 
 Options parse(int argc, char** argv) {
@@ -289,6 +314,7 @@ int main(int argc, char** argv) {
   std::printf(R"({"what":"floor: durable transactions per second, one by one","value":%.0f})"
               "\n",
               floor_commits(dir));
+  uint64_t accepted_in_all = 0;
   for (const int connections : options.connections) {
     const double server_before = cpu_of(server);
     const double client_before = cpu_of(getpid());
@@ -296,6 +322,7 @@ int main(int argc, char** argv) {
     const Round round = run_round(port, connections, options.seconds);
     const double elapsed = seconds_since(start);
     const auto accepted = static_cast<double>(round.accepted);
+    accepted_in_all += round.accepted;
     std::printf(
         R"({"what":"RunTask per second","connections":%d,"value":%.0f,"p50_ms":%.2f,"p99_ms":%.2f,)"
         R"("server_cpu_us_per_task":%.0f,"server_cpu_cores":%.2f,"load_cpu_cores":%.2f})"
@@ -305,10 +332,11 @@ int main(int argc, char** argv) {
         (cpu_of(server) - server_before) / elapsed, (cpu_of(getpid()) - client_before) / elapsed);
     std::fflush(stdout);
   }
-  describe_round(port, server, options.seconds);
-  std::printf(R"({"what":"server memory, KiB","value":%ld})"
-              "\n",
-              static_cast<long>(rss_kib_of(server)));
+  for (const int connections : {1, 4}) {
+    describe_round(port, server, options.seconds, connections);
+    accepted_in_all += 1000;
+  }
+  memory_round(port, server, accepted_in_all, 100'000);
   close(stop[1]);
   int status = 0;
   waitpid(server, &status, 0);
