@@ -3,26 +3,30 @@
 
 1. RunTask accepted durably per second, and DescribeTasks, by build/release/run_task_load, beside the
    durable transactions that the same disk does one by one.
-2. RunTask to RUNNING through the real dockerd, beside `docker run -d` of the same image, in turns.
+2. A service's way to its steady state and a pass when nothing changed: build/release/services_load.
+3. 1,000 agents connected: bench/agents.py.
+4. RunTask to RUNNING through the real dockerd, beside `docker run -d` of the same image, in turns.
 """
 
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 root = pathlib.Path(__file__).resolve().parent.parent
 ROUNDS = 15
 
 
-def load():
-    print("== RunTask and DescribeTasks over HTTP, 1,000 instances", flush=True)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "run_task_load"],
+def load(program, title):
+    print(f"== {title}", flush=True)
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", program],
                    cwd=root, check=True, stdout=subprocess.DEVNULL)
-    output = subprocess.run([root / "build/release/run_task_load"], check=True, text=True,
+    output = subprocess.run([root / "build/release" / program], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
     for line in output.splitlines():
         figure = json.loads(line)
@@ -34,8 +38,8 @@ def load():
 def start_latency(berth):
     import boto3
     print("== RunTask to RUNNING, beside docker run -d of the same image", flush=True)
-    data = subprocess.run(["mktemp", "-d"], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout.strip()
+    data = tempfile.mkdtemp(prefix="berth-bench-")
+    arns = []
     server = subprocess.Popen([berth, "up", "--data", data, "--listen", "127.0.0.1:0", "--emulate",
                                "c5.4xlarge", "--stop-tasks-on-exit"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -51,6 +55,7 @@ def start_latency(berth):
         for _ in range(ROUNDS):
             start = time.monotonic()
             arn = ecs.run_task(taskDefinition="bench")["tasks"][0]["taskArn"]
+            arns.append(arn)
             while ecs.describe_tasks(tasks=[arn])["tasks"][0]["lastStatus"] != "RUNNING":
                 time.sleep(0.005)
             ours.append(time.monotonic() - start)
@@ -68,12 +73,26 @@ def start_latency(berth):
     finally:
         server.terminate()
         server.wait(60)
+        remove_containers(arns)
+        shutil.rmtree(data)
+
+
+def remove_containers(arns):
+    """Berth keeps stopped containers for hours, to be looked at; a benchmark leaves none."""
+    for arn in arns:
+        found = subprocess.run(
+            ["docker", "ps", "-aq", "--filter", f"label=com.amazonaws.ecs.task-arn={arn}"],
+            check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+        if found:
+            subprocess.run(["docker", "rm", "-f", *found], check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    load()
+    load("run_task_load", "RunTask and DescribeTasks over HTTP, 1,000 instances")
+    load("services_load", "Services: 5,000 tasks over 1,000 instances; 1,000 services at rest")
+    subprocess.run([sys.executable, root / "bench/agents.py", sys.argv[1]], check=True)
     os.environ.setdefault("DOCKER_HOST", "unix:///var/run/docker.sock")
     start_latency(sys.argv[1])
 

@@ -117,12 +117,14 @@ class Client {
   server::ServerOptions options;
   options.port = 0;
   options.logs_path = dir + "/logs.db";
-  options.keys.put({.access_key_id = credentials.access_key_id,
-                    .secret_access_key = credentials.secret_access_key,
-                    .session_token = {},
-                    .account = "123456789012",
-                    .arn = "arn:aws:iam::123456789012:root",
-                    .user_id = "123456789012"});
+  options.secrets_path = ":memory:";
+  options.secrets_key = std::string(32, 'k');
+  options.keys.push_back({.access_key_id = credentials.access_key_id,
+                          .secret_access_key = credentials.secret_access_key,
+                          .session_token = {},
+                          .account = "123456789012",
+                          .arn = "arn:aws:iam::123456789012:root",
+                          .user_id = "123456789012"});
   options.settings.connect_grace = std::chrono::hours(1);  // Its agents never open a session.
   auto server = server::Server::start(std::move(options), std::move(*store), clock);
   CHECK(server.has_value());

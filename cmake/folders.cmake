@@ -2,14 +2,28 @@
 # linked with exactly the arrows that the table names.
 
 # Libraries from outside, each linked by the one folder that is its door.
-set(EXTERNAL_base fmt::fmt spdlog::spdlog)
+set(EXTERNAL_base fmt::fmt spdlog::spdlog Threads::Threads)
 set(EXTERNAL_json Boost::json)
 set(EXTERNAL_crypto OpenSSL::Crypto)
 set(EXTERNAL_sqlite SQLite::SQLite3)
-set(EXTERNAL_net Boost::boost Boost::system OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+set(EXTERNAL_net Boost::boost Boost::system OpenSSL::SSL OpenSSL::Crypto)
 set(EXTERNAL_placement PkgConfig::RE2)
 set(EXTERNAL_gpu ${CMAKE_DL_LIBS})
 set(EXTERNAL_cli CLI11::CLI11)
+
+# The generated shapes take seconds to compile, and so do the test libraries: once for all who may
+# include them, not once a file.
+macro(precompile_api_shapes)
+  set(api_shapes <algorithm> <functional> <map> <optional> <string> <variant> <vector>
+                 ${CMAKE_SOURCE_DIR}/src/base/format.h ${CMAKE_SOURCE_DIR}/src/base/result.h
+                 ${CMAKE_SOURCE_DIR}/src/api/generated/ecs.h)
+  add_compile_options(-fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  target_precompile_headers(berth_api PRIVATE ${api_shapes})
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "")
+  add_library(berth_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(berth_test_headers PRIVATE berth_api GTest::gmock rapidcheck)
+  target_precompile_headers(berth_test_headers PRIVATE ${api_shapes} <gmock/gmock.h> <rapidcheck/gtest.h>)
+endmacro()
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/ARCHITECTURE.md folder_rows REGEX "^src/[a-z_/]+/ .* -> ")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ARCHITECTURE.md)
@@ -59,10 +73,18 @@ foreach(row ${folder_rows})
 
   add_library(berth_${target} STATIC ${sources})
   target_link_libraries(berth_${target} PUBLIC ${links} ${EXTERNAL_${target}})
+  if(target STREQUAL "api")
+    precompile_api_shapes()
+  elseif("api" IN_LIST arrows)
+    target_precompile_headers(berth_${target} REUSE_FROM berth_api)
+  endif()
   if(tests)
     add_executable(${target}_test ${tests})
     target_link_libraries(${target}_test PRIVATE berth_${target} GTest::gmock GTest::gtest_main rapidcheck)
     target_compile_definitions(${target}_test PRIVATE BERTH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    if(target STREQUAL "api" OR "api" IN_LIST arrows)
+      target_precompile_headers(${target}_test REUSE_FROM berth_test_headers)
+    endif()
     add_test(NAME ${target} COMMAND ${target}_test)
     set_tests_properties(${target} PROPERTIES TIMEOUT 600)
   endif()

@@ -1,5 +1,5 @@
 # Builds the nvidia-smi of emulated containers as a small static program and hands its path to
-# src/gpu/smi/embedded.cpp, which carries it inside berth. It is compiled by a command of its own: the
+# src/gpu/embedded.cpp, which carries it inside berth. It is compiled by a command of its own: the
 # flags of this project (sanitizers above all) are not for a static program that runs in any image.
 
 set(nvidia_smi_source ${CMAKE_SOURCE_DIR}/src/gpu/smi/nvidia_smi.c)
@@ -16,8 +16,9 @@ add_custom_command(
   COMMENT "Building the static nvidia-smi of emulated containers"
   VERBATIM)
 
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/gpu/smi/embedded.cpp PROPERTIES
-  COMPILE_DEFINITIONS "BERTH_NVIDIA_SMI=\"${nvidia_smi_program}\""
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/gpu/embedded.cpp APPEND PROPERTY
+  COMPILE_DEFINITIONS "BERTH_NVIDIA_SMI=\"${nvidia_smi_program}\"")
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/gpu/embedded.cpp APPEND PROPERTY
   OBJECT_DEPENDS ${nvidia_smi_program})
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/gpu/smi/nvidia_smi_test.cpp PROPERTIES
   COMPILE_DEFINITIONS "BERTH_NVIDIA_SMI=\"${nvidia_smi_for_tests}\""

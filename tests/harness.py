@@ -69,12 +69,17 @@ class Process:
     def __init__(self, name, command, environment=None):
         self.name = name
         self.command = [str(part) for part in command]
+        self.environment = {**os.environ, **(environment or {})}
         descriptor, self.output_path = tempfile.mkstemp(prefix=f"berth-{name}-", suffix=".log")
-        with os.fdopen(descriptor, "wb") as output:
+        os.close(descriptor)
+        self.spawn()
+        _live.append(self)
+
+    def spawn(self):
+        with open(self.output_path, "ab") as output:
             self.child = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env={**os.environ, **(environment or {})})
-        _live.append(self)
+                env=self.environment)
 
     def output(self):
         with open(self.output_path, "r", errors="replace") as file:
@@ -189,9 +194,9 @@ class Docker:
 class Dockerd(Process):
     """A dockerd of a test's own, in a network namespace of its own: a second daemon in that of the
     machine would take away the first one's bridge. Its tasks use network mode host or none. With
-    `machine_network` it is the machine's one daemon."""
+    `machine_network` it is the machine's one daemon. `config` is its daemon.json."""
 
-    def __init__(self, runtimes=None, machine_network=False, folder=None):
+    def __init__(self, runtimes=None, machine_network=False, folder=None, config=None):
         self.folder = folder or tempfile.mkdtemp(prefix="berth-dk-", dir="/tmp")
         self.docker = Docker(f"unix://{self.folder}/docker.sock")
         command = ["dockerd", "--data-root", f"{self.folder}/data", "--exec-root",
@@ -202,8 +207,27 @@ class Dockerd(Process):
         for name, path in (runtimes or {}).items():
             command += ["--add-runtime", f"{name}={path}"]
         with open(f"{self.folder}/daemon.json", "w") as file:
-            file.write("{}")
+            json.dump(config or {}, file)
         super().__init__("dockerd", command)
+        self.wait_answers()
+
+    def kill_and_start(self):
+        """kill -9 and a new daemon on the same data."""
+        with open(f"{self.folder}/exec/containerd/containerd.pid") as file:
+            containerd = int(file.read())
+        self.kill()
+        # Its containerd dies with it, a moment later, and a new daemon would still talk to it.
+        wait_for(lambda: not os.path.exists(f"/proc/{containerd}"), "its containerd is gone")
+        self.spawn()
+        self.wait_answers()
+
+    def restart(self):
+        """As an administrator does it: SIGTERM and start."""
+        self.terminate(60)
+        self.spawn()
+        self.wait_answers()
+
+    def wait_answers(self):
         try:
             wait_for(self.docker.answers, "the private dockerd answers", 60)
         except AssertionError as error:
@@ -257,11 +281,14 @@ class Reply:
 class Server:
     """A control plane: `berth up`, or `berth server` alone."""
 
-    def __init__(self, *options, command="up", docker=None, environment=None, start=True):
+    def __init__(self, *options, command="up", docker=None, environment=None, start=True,
+                 data=None, prefix=()):
+        """`prefix`: a command that runs the binary, such as prlimit with its options."""
         self.docker = docker or Docker()
         self.account = str(random.SystemRandom().randrange(10**11, 10**12))
         self.region = "us-east-1"
-        self.data = tempfile.mkdtemp(prefix="berth-data-")
+        self.data = data or tempfile.mkdtemp(prefix="berth-data-")
+        self.prefix = list(prefix)
         self.command = command
         self.options = options
         self.environment = {**self.docker.environment(), **(environment or {})}
@@ -276,7 +303,7 @@ class Server:
         if self.process:
             self.process.close()
         self.process = Process(self.command, [
-            BERTH, self.command, "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
+            *self.prefix, BERTH, self.command, "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
             "--account", self.account, *self.options], self.environment)
         self.url = self.process.wait_line("ready: ", 60).split(" ", 1)[1].strip()
         self.port = urllib.parse.urlsplit(self.url).port
@@ -382,10 +409,11 @@ class Server:
 class Agent:
     """A `berth agent` of its own process."""
 
-    def __init__(self, server, *options):
+    def __init__(self, server, *options, data=None, prefix=()):
         self.server = server
         self.options = options
-        self.data = tempfile.mkdtemp(prefix="berth-agent-")
+        self.prefix = list(prefix)
+        self.data = data or tempfile.mkdtemp(prefix="berth-agent-")
         self.process = None
         _live.append(self)
         self.start()
@@ -395,7 +423,7 @@ class Agent:
         if self.process:
             self.process.close()
         self.process = Process("agent", [
-            BERTH, "agent", "--server", self.server.url, "--data", self.data, *self.options], {
+            *self.prefix, BERTH, "agent", "--server", self.server.url, "--data", self.data, *self.options], {
                 **self.server.environment, "AWS_ACCESS_KEY_ID": self.server.key,
                 "AWS_SECRET_ACCESS_KEY": self.server.secret, "AWS_REGION": self.server.region})
         return self
@@ -411,6 +439,36 @@ class Agent:
             _live.remove(self)
         self.process.close()
         shutil.rmtree(self.data, ignore_errors=True)
+
+
+class SmallDisk:
+    """A file system of a few MiB in memory, to be filled and freed."""
+
+    def __init__(self, mebibytes, options=""):
+        self.path = tempfile.mkdtemp(prefix="berth-disk-")
+        self.filler = os.path.join(self.path, "filler")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m,mode=700{options}",
+                        "berth-test", self.path], check=True)
+        _live.append(self)
+
+    def fill(self):
+        """Until nothing more fits."""
+        with open(self.filler, "ab", buffering=0) as file:
+            for size in (1 << 20, 4096, 1):
+                try:
+                    while True:
+                        file.write(b"x" * size)
+                except OSError:
+                    pass
+
+    def free(self):
+        os.unlink(self.filler)
+
+    def close(self):
+        if self in _live:
+            _live.remove(self)
+            subprocess.run(["umount", "-l", self.path], check=True)
+            os.rmdir(self.path)
 
 
 class Tasks:
@@ -479,7 +537,16 @@ class Tasks:
             token = page["nextForwardToken"]
 
     def output(self, arn, group, container="main", prefix="t"):
-        return self.lines(group, f"{prefix}/{container}/{task_id(arn)}")
+        """The container's lines, once no more have come for a second: agents ship in batches, the
+        last of them perhaps after STOPPED."""
+        stream = f"{prefix}/{container}/{task_id(arn)}"
+        found, since = self.lines(group, stream), time.monotonic()
+        while time.monotonic() - since < 1:
+            time.sleep(0.1)
+            now = self.lines(group, stream)
+            if now != found:
+                found, since = now, time.monotonic()
+        return found
 
 
 def brief(task):

@@ -190,8 +190,7 @@ class TaskDefinitions(Api):
 
     def test_what_is_not_honoured_is_refused_by_name(self):
         in_task = {
-            "taskRoleArn": {"taskRoleArn": "arn:aws:iam::123456789012:role/r"},
-            "awsvpc": {"networkMode": "awsvpc"},
+            "taskRoleArn": {"taskRoleArn": "arn:aws:iam::123456789012:user/u"},
             "proxyConfiguration": {"proxyConfiguration": {"containerName": "main"}},
             "efsVolumeConfiguration": {"volumes": [
                 {"name": "v", "efsVolumeConfiguration": {"fileSystemId": "fs-1"}}]},
@@ -203,9 +202,7 @@ class TaskDefinitions(Api):
                                              **members)
         in_container = {
             "secrets": {"secrets": [{"name": "A", "valueFrom": "arn:aws:ssm:::parameter/a"}]},
-            "repositoryCredentials": {"repositoryCredentials": {"credentialsParameter": "arn:x"}},
             "firelensConfiguration": {"firelensConfiguration": {"type": "fluentbit"}},
-            "environmentFiles": {"environmentFiles": [{"type": "s3", "value": "arn:aws:s3:::b/e"}]},
         }
         for name, members in in_container.items():
             with self.subTest(name), self.refused("ClientException", name, "main"):
@@ -480,6 +477,6 @@ class AgentOperations(Api):
         self.assertEqual("INACTIVE", gone["containerInstance"]["status"])
 
     def test_an_operation_that_is_not_built_yet_is_named(self):
-        reply = server.call("DescribeServices", {"services": ["web"]})
+        reply = server.call("DescribeCapacityProviders", {})
         self.assertEqual(400, reply.status, reply)
-        self.assertIn("DescribeServices", reply.json()["message"])
+        self.assertIn("DescribeCapacityProviders", reply.json()["message"])

@@ -307,6 +307,7 @@ class Output(Docker):
     def test_ten_thousand_lines_keep_their_order(self):
         task = self.stopped("lines", talker(
             "lines", "i=0; while [ $i -lt 10000 ]; do echo line $i; i=$((i+1)); done"), seconds=90)
+        wait_for(lambda: len(self.output(task)) >= 10_000, "all lines have come", 60)
         self.assertEqual([f"line {i}" for i in range(10_000)], self.output(task))
 
     def test_standard_error_and_a_last_line_without_its_end(self):

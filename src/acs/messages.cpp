@@ -25,8 +25,6 @@ API_DESCRIBE(TaskManifestMessage, API_MEMBER(cluster_arn, "clusterArn"),
              API_MEMBER(timeline, "timeline"), API_MEMBER(tasks, "tasks"));
 API_DESCRIBE(TaskStopVerificationAck, API_MEMBER(message_id, "messageId"),
              API_MEMBER(generated_at, "generatedAt"), API_MEMBER(stop_tasks, "stopTasks"));
-API_DESCRIBE(ElasticNetworkInterface, API_MEMBER(attachment_arn, "attachmentArn"),
-             API_MEMBER(ec2_id, "ec2Id"), API_MEMBER(mac_address, "macAddress"));
 API_DESCRIBE(AttachTaskNetworkInterfacesMessage, API_MEMBER(message_id, "messageId"),
              API_MEMBER(cluster_arn, "clusterArn"),
              API_MEMBER(container_instance_arn, "containerInstanceArn"),

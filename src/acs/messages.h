@@ -77,14 +77,6 @@ struct TaskStopVerificationAck {
 };
 API_DESCRIBED(TaskStopVerificationAck);
 
-struct ElasticNetworkInterface {
-  std::string attachment_arn;
-  std::string ec2_id;
-  std::string mac_address;
-  friend bool operator==(const ElasticNetworkInterface&, const ElasticNetworkInterface&) = default;
-};
-API_DESCRIBED(ElasticNetworkInterface);
-
 struct AttachTaskNetworkInterfacesMessage {
   std::string message_id;
   std::string cluster_arn;

@@ -69,6 +69,8 @@ API_DESCRIBE(Volume, API_MEMBER(name, "name"), API_MEMBER(type, "type"), API_MEM
 API_DESCRIBE(AssociationContent, API_MEMBER(encoding, "encoding"), API_MEMBER(value, "value"));
 API_DESCRIBE(Association, API_MEMBER(type, "type"), API_MEMBER(name, "name"),
              API_MEMBER(containers, "containers"), API_MEMBER(content, "content"));
+API_DESCRIBE(ElasticNetworkInterface, API_MEMBER(attachment_arn, "attachmentArn"),
+             API_MEMBER(ec2_id, "ec2Id"), API_MEMBER(mac_address, "macAddress"));
 API_DESCRIBE(
     Task, API_MEMBER(arn, "arn"), API_MEMBER(family, "family"), API_MEMBER(version, "version"),
     API_MEMBER(desired_status, "desiredStatus"), API_MEMBER(task_cluster_arn, "taskClusterArn"),
@@ -79,6 +81,7 @@ API_DESCRIBE(
     API_MEMBER(group, "group"), API_MEMBER(service_name, "serviceName"), API_MEMBER(zone, "zone"),
     API_MEMBER(agent_configuration, "agentConfiguration"), API_MEMBER(containers, "containers"),
     API_MEMBER(volumes, "volumes"), API_MEMBER(associations, "associations"),
+    API_MEMBER(elastic_network_interfaces, "elasticNetworkInterfaces"),
     API_MEMBER(role_credentials, "roleCredentials"),
     API_MEMBER(execution_role_credentials, "executionRoleCredentials"),
     API_MEMBER(enable_fault_injection, "enableFaultInjection"),

@@ -238,6 +238,14 @@ struct Association {
 };
 API_DESCRIBED(Association);
 
+struct ElasticNetworkInterface {
+  std::string attachment_arn;
+  std::string ec2_id;
+  std::string mac_address;
+  friend bool operator==(const ElasticNetworkInterface&, const ElasticNetworkInterface&) = default;
+};
+API_DESCRIBED(ElasticNetworkInterface);
+
 struct Task {
   std::string arn;
   std::string family;
@@ -248,10 +256,10 @@ struct Task {
   std::string overrides = "{}";
   std::optional<double> cpu;      // Task-level limit in vCPUs.
   std::optional<int32_t> memory;  // Task-level limit in MiB.
-  std::string network_mode;       // "bridge" (also when empty), "host" or "none".
-  std::string pid_mode;
-  std::string ipc_mode;
-  std::string launch_type;  // "EC2" or "EXTERNAL".
+  std::string network_mode;       // "bridge" (also when empty), "host", "awsvpc" or "none".
+  std::string pid_mode;           // "host", "task" or empty.
+  std::string ipc_mode;           // "host", "task", "none" or empty.
+  std::string launch_type;        // "EC2" or "EXTERNAL".
   std::string group;
   std::string service_name;
   std::string zone;
@@ -259,6 +267,7 @@ struct Task {
   std::vector<Container> containers;
   std::vector<Volume> volumes;
   std::vector<Association> associations;
+  std::vector<ElasticNetworkInterface> elastic_network_interfaces;
   std::optional<IAMRoleCredentials> role_credentials;
   std::optional<IAMRoleCredentials> execution_role_credentials;
   std::optional<bool> enable_fault_injection;

@@ -100,8 +100,7 @@ ServerSession::Ticked ServerSession::tick(base::Random& random, base::Time now) 
     last_sent_ = now;
     ticked.messages.emplace_back(undelivered.message);
   }
-  // A peer that owes an answer is asked again only after it gave one: the oldest question counts.
-  if (now >= last_sent_ + settings_.heartbeat_interval && !unanswered_heartbeat_) {
+  if (now >= heartbeat_due()) {
     last_sent_ = now;
     unanswered_heartbeat_ = now;
     ticked.messages.emplace_back(HeartbeatMessage{.message_id = random.uuid(), .healthy = true});
@@ -109,9 +108,18 @@ ServerSession::Ticked ServerSession::tick(base::Random& random, base::Time now) 
   return ticked;
 }
 
+base::Time ServerSession::heartbeat_due() const {
+  const base::Time by_silence = last_sent_ + settings_.heartbeat_interval;
+  if (peer_.protocol_version < 2) return by_silence;
+  // A peer that owes an answer is asked again only after it gave one: the oldest question counts.
+  if (unanswered_heartbeat_) return base::Time::max();
+  // Payloads that are sent again and again into a dead connection must not put the question off.
+  return std::min(by_silence, last_heard_ + 2 * settings_.heartbeat_interval);
+}
+
 base::Time ServerSession::next_tick() const {
-  base::Time next = last_sent_ + settings_.heartbeat_interval;
-  if (unanswered_heartbeat_) {
+  base::Time next = heartbeat_due();
+  if (peer_.protocol_version >= 2 && unanswered_heartbeat_) {
     next = *unanswered_heartbeat_ + settings_.heartbeat_timeout;
   }
   for (const auto& [id, undelivered] : undelivered_) {

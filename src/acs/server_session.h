@@ -33,7 +33,8 @@ class Timeline {
 };
 
 struct ServerSettings {
-  // Any message to the agent puts the next heartbeat off.
+  // Any message to the agent puts the next heartbeat off, but an agent that has said nothing for
+  // twice as long is asked in any case.
   base::Milliseconds heartbeat_interval = std::chrono::seconds(30);
   // A heartbeat without an answer for so long: the connection is dead (protocolVersion 2 only).
   base::Milliseconds heartbeat_timeout = std::chrono::seconds(30);
@@ -102,6 +103,9 @@ class ServerSession {
     PayloadMessage message;
     base::Time sent_at;
   };
+
+  // When the next heartbeat is to be sent.
+  base::Time heartbeat_due() const;
 
   ServerSettings settings_;
   SessionPeer peer_;

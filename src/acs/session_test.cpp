@@ -142,6 +142,33 @@ TEST(server_session, an_agent_of_protocol_version_1_may_leave_acks_out) {
   EXPECT_FALSE(session.tick(random, start + 10min).dead);
 }
 
+TEST(server_session, payloads_sent_again_into_a_dead_connection_do_not_hide_that_it_is_dead) {
+  base::Random random{1};
+  Timeline timeline;
+  ServerSession session({.redelivery_interval = 15s},
+                        {.cluster_arn = "c", .container_instance_arn = "i"}, start);
+  session.deliver(task("t1"), timeline, random, start);
+  base::Time now = start;
+  bool dead = false;
+  while (!dead && now < start + 10min) {
+    now = session.next_tick();
+    dead = session.tick(random, now).dead;
+  }
+  EXPECT_EQ(now, start + 90s);  // Asked after 60 s without a word, and given 30 s.
+  EXPECT_TRUE(dead);
+}
+
+TEST(server_session,
+     an_agent_of_protocol_version_1_that_never_answers_gets_heartbeats_all_the_same) {
+  base::Random random{1};
+  ServerSession session(
+      {}, {.cluster_arn = "c", .container_instance_arn = "i", .protocol_version = 1}, start);
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_EQ(session.next_tick(), start + i * 30s);
+    EXPECT_EQ(session.tick(random, session.next_tick()).messages.size(), 1U);
+  }
+}
+
 TEST(server_session, stop_candidates_count_for_the_latest_manifest_and_once) {
   Server server;
   const auto first = server.session.open({}, server.timeline, server.random, start);

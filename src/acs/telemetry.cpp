@@ -30,11 +30,17 @@ API_DESCRIBE(TaskMetric, API_MEMBER(task_arn, "taskArn"), API_MEMBER(cluster_arn
              API_MEMBER(task_definition_family, "taskDefinitionFamily"),
              API_MEMBER(task_definition_version, "taskDefinitionVersion"),
              API_MEMBER(container_metrics, "containerMetrics"));
+API_DESCRIBE(BerthGpuMetric, API_MEMBER(gpu_id, "gpuId"),
+             API_MEMBER(utilization_percent, "utilizationPercent"),
+             API_MEMBER(memory_used_mib, "memoryUsedMiB"),
+             API_MEMBER(temperature_celsius, "temperatureCelsius"),
+             API_MEMBER(power_watts, "powerWatts"));
 API_DESCRIBE(MetricsMetadata, API_MEMBER(cluster, "cluster"),
              API_MEMBER(container_instance, "containerInstance"), API_MEMBER(idle, "idle"),
              API_MEMBER(fin, "fin"), API_MEMBER(message_id, "messageId"));
 API_DESCRIBE(PublishMetricsRequest, API_MEMBER(metadata, "metadata"),
-             API_MEMBER(task_metrics, "taskMetrics"), API_MEMBER(timestamp, "timestamp"));
+             API_MEMBER(task_metrics, "taskMetrics"), API_MEMBER(berth_gpus, "berthGpus"),
+             API_MEMBER(timestamp, "timestamp"));
 API_DESCRIBE(ContainerHealth, API_MEMBER(container_name, "containerName"),
              API_MEMBER(health_status, "healthStatus"), API_MEMBER(status_since, "statusSince"),
              API_MEMBER(status_message, "statusMessage"));

@@ -92,6 +92,17 @@ struct TaskMetric {
 };
 API_DESCRIBED(TaskMetric);
 
+// Berth's own: what was measured of one GPU.
+struct BerthGpuMetric {
+  std::string gpu_id;
+  double utilization_percent = 0;
+  int64_t memory_used_mib = 0;
+  std::optional<double> temperature_celsius;
+  std::optional<double> power_watts;
+  friend bool operator==(const BerthGpuMetric&, const BerthGpuMetric&) = default;
+};
+API_DESCRIBED(BerthGpuMetric);
+
 struct MetricsMetadata {
   std::string cluster;
   std::string container_instance;
@@ -106,6 +117,7 @@ API_DESCRIBED(MetricsMetadata);
 struct PublishMetricsRequest {
   std::optional<MetricsMetadata> metadata;
   std::vector<TaskMetric> task_metrics;
+  std::vector<BerthGpuMetric> berth_gpus;  // In the first message of a round.
   base::Time timestamp{};
   friend bool operator==(const PublishMetricsRequest&, const PublishMetricsRequest&) = default;
 };

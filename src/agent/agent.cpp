@@ -2,12 +2,16 @@
 
 #include <sys/stat.h>
 
+#include <charconv>
 #include <utility>
 
 #include "agent/api_client.h"
 #include "agent/docker_events.h"
 #include "agent/driver.h"
+#include "agent/metadata_server.h"
+#include "agent/namespace_socket.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "net/loop.h"
 
@@ -15,6 +19,7 @@ namespace agent {
 namespace {
 
 constexpr std::string_view instance_id_setting = "instance-id";
+constexpr std::string_view metadata_port_setting = "metadata-port";
 constexpr size_t inbox_capacity = size_t{1} << 20;
 
 std::unexpected<base::Error> bad_option(std::string message) {
@@ -61,6 +66,9 @@ core::Config make_config(const AgentOptions& options) {
   config.random_seed = base::system_seed();
   config.pull_behavior = options.pull_behavior;
   config.stop_timeout = options.stop_timeout;
+  const MpsDirectories mps = mps_directories(options.data_dir);
+  config.mps_pipe_directory = mps.pipe.string();
+  config.mps_log_directory = mps.log.string();
   config.cleanup_wait = options.cleanup_wait;
   return config;
 }
@@ -88,6 +96,8 @@ class Impl {
     std::string id = TRY(instance_id(*journal));
     machine_ = TRY(describe_machine(options_, std::move(id)));
     if (options_.agent_name.empty()) options_.agent_name = machine_.instance_id;
+    core::Config config = make_config(options_);
+    TRY_VOID(serve_metadata(*journal, config));
     driver_ = TRY(Driver::create({.options = options_,
                                   .machine = machine_,
                                   .docker = docker,
@@ -96,8 +106,10 @@ class Impl {
                                   .inbox = inbox_,
                                   .clock = clock_,
                                   .journal = std::move(journal),
-                                  .gpus = std::make_unique<GpuAccess>(std::move(devices))},
-                                 make_config(options_)));
+                                  .gpus = std::make_unique<GpuAccess>(
+                                      std::move(devices), mps_directories(options_.data_dir)),
+                                  .metadata = metadata_},
+                                 std::move(config)));
     events_ = std::make_unique<DockerEvents>(docker, options_.agent_name, inbox_, clock_);
     driver_->start();
     return {};
@@ -133,11 +145,37 @@ class Impl {
   const std::string& instance_id_text() const { return machine_.instance_id; }
 
  private:
+  // Containers know the port: it stays the same.
+  base::Result<void> serve_metadata(Journal& journal, core::Config& config) {
+    uint16_t wanted = 0;
+    if (const auto known = TRY(journal.setting(metadata_port_setting))) {
+      std::from_chars(known->data(), known->data() + known->size(), wanted);
+    }
+    const uint16_t port = TRY(metadata_.serve_host(wanted));
+    if (port != wanted) {
+      TRY_VOID(journal.set_setting(metadata_port_setting, base::format("{}", port)));
+    }
+    config.host_metadata_uri = base::format("http://127.0.0.1:{}", port);
+    if (may_enter_namespaces()) {
+      config.metadata_uri = base::format("http://{}", metadata_address);
+      if (const auto dropped = drop_in_own_network(metadata_address); !dropped) {
+        base::log_warning("A container's first request for its metadata may leave the machine: {}",
+                          dropped.error().message);
+      }
+    } else {
+      base::log_info(
+          "containers get no task metadata endpoint and no keys of a task role, except with "
+          "network mode host: to serve them in their networks the agent has to run as root");
+    }
+    return {};
+  }
+
   AgentOptions options_;
   base::Clock& clock_;
   Machine machine_;
   Inbox inbox_{inbox_capacity};
   net::Loop loop_{1};
+  MetadataServer metadata_{loop_, inbox_};
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<DockerEvents> events_;

@@ -23,6 +23,17 @@
 
 namespace agent {
 
+// What leaves the machine by itself. Source: ECS Developer Guide, "Automated task and image
+// cleanup"; its defaults.
+struct CleanupPolicy {
+  bool images = true;
+  base::Milliseconds interval = std::chrono::minutes(30);
+  base::Milliseconds minimum_image_age = std::chrono::hours(1);  // Since it was last used.
+  size_t most_images = 5;                                        // A turn.
+  // A disk with Docker's data that is fuller lets all go that nobody uses; 0: never.
+  int disk_percent = 85;
+};
+
 struct AgentOptions {
   // "http://127.0.0.1:7117". Several are the replicas of one control plane: the next one is tried
   // when one does not answer.
@@ -55,9 +66,15 @@ struct AgentOptions {
   std::string version = "0.1.0";
   std::string hash = "unknown";  // Of the commit that the agent was built from.
 
+  // Where environmentFiles of S3 lie, with the bucket in the path. Empty: Amazon S3 in `region`.
+  std::string s3_endpoint = {};
+  // Of the DockerAccess, for sessions of ExecuteCommand. Empty: there are none.
+  std::string docker_host = {};
+
   core::PullBehavior pull_behavior = core::PullBehavior::PreferCached;
   base::Milliseconds cleanup_wait = std::chrono::hours(3);  // From STOPPED to `docker rm`.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
+  CleanupPolicy cleanup = {};
 
   // The agent cannot go on (its journal cannot be written). Called once, on the agent's own thread;
   // the process is to end with exit code 1. It must not call stop() or wait for the Agent itself.

@@ -101,7 +101,7 @@ ApiResult<std::string> ApiClient::send_to(const Server& server, const api::Servi
     to_sign.headers.emplace_back(header.name, header.value);
   }
   auto signature =
-      auth::sign(to_sign, options_.credentials,
+      auth::sign(to_sign, options.credentials.value_or(options_.credentials),
                  {.region = options_.region, .service = std::string(service.name)}, clock_.now());
   for (auto& [name, value] : signature) request.headers.push_back({name, std::move(value)});
   auto response = server.client->request(

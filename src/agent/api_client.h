@@ -4,6 +4,7 @@
 #include <atomic>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct ApiOptions {
 struct CallOptions {
   base::Milliseconds timeout = std::chrono::seconds(10);
   bool repeatable = true;  // Sending it twice does no harm.
+  // Whose keys sign the call: those of a task's role. nullopt: the agent's own.
+  std::optional<auth::Credentials> credentials = {};
 };
 
 // Thread-safe.

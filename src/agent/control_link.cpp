@@ -26,7 +26,7 @@ core::SubmitDone submit_done(uint64_t id,
   if (result) return {id, core::SubmitOutcome::Accepted, {}};
   return {id,
           is_pointless(result.error()) ? core::SubmitOutcome::Refused : core::SubmitOutcome::Retry,
-          result.error()};
+          static_cast<const base::Error&>(result.error())};
 }
 
 ApiResult<std::string> register_instance(
@@ -51,6 +51,11 @@ bool is_forgotten(const ApiError& error) {
 }
 
 }  // namespace
+
+ControlLink::ControlLink(Parts parts) : parts_(parts) {
+  if (parts.options.docker_host.empty()) return;
+  exec_ = std::make_unique<ExecSessions>(parts.loop, parts.api.tls(), parts.options.docker_host);
+}
 
 void ControlLink::want_registration(core::Register registration) {
   registration_ = std::move(registration);
@@ -93,7 +98,8 @@ void ControlLink::gpu_health_changed(const std::vector<gpu::HealthEvent>& events
   }
 }
 
-std::optional<core::Input> ControlLink::on_registration(RegistrationDone done, base::Time now) {
+std::optional<core::Input> ControlLink::on_registration(const RegistrationDone& done,
+                                                        base::Time now) {
   registering_ = false;
   if (!done.docker_version.empty()) docker_version_ = done.docker_version;
   const auto& arn = done.container_instance_arn;
@@ -105,7 +111,8 @@ std::optional<core::Input> ControlLink::on_registration(RegistrationDone done, b
   }
   trouble_ = base::format("{}: {}", arn.error().code, arn.error().message);
   if (done.for_core) {
-    return core::RegisterFailed{arn.error(), arn.error().kind == ApiError::Kind::Refused};
+    return core::RegisterFailed{static_cast<const base::Error&>(arn.error()),
+                                arn.error().kind == ApiError::Kind::Refused};
   }
   base::log_warning("The control plane was not told of this instance's state: {}", trouble_);
   announce_ = true;
@@ -182,7 +189,8 @@ void ControlLink::connect(const std::string& arn) {
   const uint64_t id = ++socket_id_;
   const bool send_credentials = connect_->send_credentials;
   connect_.reset();
-  calls_.post([parts = parts_, docker_version = docker_version_, arn, id, send_credentials] {
+  calls_.post([parts = parts_, exec = exec_.get(), docker_version = docker_version_, arn, id,
+               send_credentials] {
     const auto fail = [&inbox = parts.inbox, id](const base::Error& error) {
       inbox.push(SocketClosed{SocketKind::Control, id, 0, error.code + ": " + error.message});
     };
@@ -207,7 +215,8 @@ void ControlLink::connect(const std::string& arn) {
     open.options.max_message_bytes = longest_control_message;
     net::WebSocketHandlers handlers{
         .on_message =
-            [&inbox = parts.inbox, id](const std::string& text, bool) {
+            [&inbox = parts.inbox, id, exec](const std::string& text, bool) {
+              if (exec != nullptr && exec->take(text)) return;
               auto message = acs::decode_server_message(text);
               if (message) {
                 inbox.push(ControlMessage{id, std::move(*message)});
@@ -233,6 +242,7 @@ void ControlLink::connect(const std::string& arn) {
 void ControlLink::stop() {
   if (socket_ != nullptr) socket_->close(going_away, "The agent stops.");
   calls_.stop();
+  if (exec_ != nullptr) exec_->stop();
 }
 
 }  // namespace agent

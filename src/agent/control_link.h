@@ -19,6 +19,7 @@
 #include "agent/agent.h"
 #include "agent/api_client.h"
 #include "agent/core/core.h"
+#include "agent/exec_sessions.h"
 #include "agent/input.h"
 #include "agent/registration.h"
 #include "agent/workers.h"
@@ -38,7 +39,7 @@ class ControlLink {
     Inbox& inbox;
     base::Clock& clock;
   };
-  explicit ControlLink(Parts parts) : parts_(parts) {}
+  explicit ControlLink(Parts parts);
 
   // What the core wants.
   void want_registration(core::Register registration);
@@ -50,7 +51,7 @@ class ControlLink {
   void docker_is(std::string reason) { docker_reason_ = std::move(reason); }  // Empty: it answers.
   void gpus_are(gpu::Inventory inventory) { inventory_ = std::move(inventory); }
   void gpu_health_changed(const std::vector<gpu::HealthEvent>& events);
-  std::optional<core::Input> on_registration(RegistrationDone done, base::Time now);
+  std::optional<core::Input> on_registration(const RegistrationDone& done, base::Time now);
   // Of SocketKind::Control both.
   std::optional<core::Input> on_opened(SocketOpened opened);
   std::optional<core::Input> on_closed(const SocketClosed& closed);
@@ -88,6 +89,7 @@ class ControlLink {
   uint64_t socket_id_ = 0;                  // Of the latest try.
   std::shared_ptr<net::WebSocket> socket_;  // Shared with the loop that works it.
   std::string telemetry_endpoint_;
+  std::unique_ptr<ExecSessions> exec_;  // Null: the agent has none.
   Workers calls_{8};
 };
 

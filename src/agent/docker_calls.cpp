@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "docker/pause_image.h"
 
 namespace agent {
 namespace {
@@ -81,24 +82,17 @@ core::OperationResult done(const docker::Result<void>& result) {
 
 struct Caller {
   const DockerAccess& docker;
-  const std::stop_token& stop;
 
   core::OperationResult operator()(const core::InspectImage& request) const {
-    const auto image = docker.runtime.inspect_image(request.image);
+    auto image = docker.runtime.inspect_image(request.image);
+    const bool absent = !image && image.error().cause == docker::Cause::NotFound;
+    if (absent && request.image == core::pause_image) {
+      const auto made = docker.resources.import_image(docker::pause_image(request.image));
+      if (!made) return failure(made.error());
+      image = docker.runtime.inspect_image(request.image);
+    }
     if (!image) return failure(image.error());
     return core::ImageInfo{image->id, digest_of(*image), image->environment};
-  }
-
-  core::OperationResult operator()(const core::PullImage& request) const {
-    if (request.auth) {
-      return std::unexpected(core::OperationError{
-          core::Cause::BadParameter, "CannotPullContainerError",
-          base::format(
-              "this agent cannot log in to registries of type \"{}\"; log Docker in on the "
-              "machine, or pull the image there beforehand.",
-              request.auth->type)});
-    }
-    return done(docker.runtime.pull({.image = request.image, .auth = {}, .stop = stop}, {}));
   }
 
   core::OperationResult operator()(const core::CreateContainer& request) const {
@@ -184,6 +178,8 @@ core::ContainerInfo to_container_info(const docker::ContainerState& state) {
   info.exit_code = static_cast<int32_t>(state.exit_code);
   info.oom_killed = state.oom_killed;
   info.error = state.error;
+  info.pid = state.pid;
+  info.created_at = state.created_at;
   info.started_at = state.started_at;
   info.finished_at = state.finished_at;
   for (const docker::NetworkBinding& binding : state.network_bindings) {
@@ -227,9 +223,14 @@ std::optional<core::ContainerEvent> to_core_event(const docker::ContainerEvent& 
   return std::nullopt;
 }
 
-core::OperationResult call_docker(const core::Request& request, const DockerAccess& docker,
-                                  const std::stop_token& stop) {
-  return std::visit(Caller{docker, stop}, request);
+core::OperationResult pull_image(const std::string& image,
+                                 std::optional<docker::RegistryAuth> login,
+                                 const DockerAccess& docker, const std::stop_token& stop) {
+  return done(docker.runtime.pull({.image = image, .auth = std::move(login), .stop = stop}, {}));
+}
+
+core::OperationResult call_docker(const core::Request& request, const DockerAccess& docker) {
+  return std::visit(Caller{docker}, request);
 }
 
 }  // namespace agent

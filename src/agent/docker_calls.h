@@ -1,7 +1,9 @@
 // The core's requests as calls of Docker, and Docker's answers in the core's words.
 #pragma once
 
+#include <optional>
 #include <stop_token>
+#include <string>
 
 #include "agent/agent.h"
 #include "agent/core/core.h"
@@ -15,9 +17,12 @@ core::ContainerInfo to_container_info(const docker::ContainerState& state);
 // nullopt for events that the core does not hear of.
 std::optional<core::ContainerEvent> to_core_event(const docker::ContainerEvent& event);
 
-// Blocks until Docker has answered. `stop` breaks a pull off. Not for ShipLogs and ProbeGpu, which
-// Docker knows nothing of.
-core::OperationResult call_docker(const core::Request& request, const DockerAccess& docker,
-                                  const std::stop_token& stop);
+// Blocks until Docker has answered. Not for PullImage, and not for ShipLogs and ProbeGpu, which
+// Docker knows nothing of. Inspecting the pause image makes it where it is not there.
+core::OperationResult call_docker(const core::Request& request, const DockerAccess& docker);
+// The same for a PullImage, once its login is known. `stop` breaks it off.
+core::OperationResult pull_image(const std::string& image,
+                                 std::optional<docker::RegistryAuth> login,
+                                 const DockerAccess& docker, const std::stop_token& stop);
 
 }  // namespace agent

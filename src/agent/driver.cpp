@@ -1,10 +1,14 @@
 #include "agent/driver.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "agent/core/container_body.h"
+#include "agent/core/container_network.h"
 #include "base/log.h"
 
 namespace agent {
@@ -16,6 +20,7 @@ constexpr base::Milliseconds longest_wait = std::chrono::minutes(1);
 constexpr base::Milliseconds positions_delay{1'000};
 constexpr base::Milliseconds gpu_health_interval{5'000};
 constexpr std::string_view baselines_setting = "gpu-baselines";
+constexpr std::string_view image_uses_setting = "image-uses";
 
 void write_note(const core::Note& note) {
   switch (note.level) {
@@ -32,6 +37,13 @@ bool holds_gpus(const core::Core& core) {
   return std::ranges::any_of(core.tasks(), [](const auto& entry) {
     return std::ranges::any_of(entry.second.gpus,
                                [](const core::GpuWork& gpu) { return !gpu.settled; });
+  });
+}
+
+bool shares_gpus(const core::Core& core) {
+  return std::ranges::any_of(core.tasks(), [](const auto& entry) {
+    return std::ranges::any_of(entry.second.gpus,
+                               [](const core::GpuWork& gpu) { return gpu.shared && !gpu.settled; });
   });
 }
 
@@ -53,33 +65,53 @@ std::optional<core::ShipLogs> logs_of(const core::Core& core, const std::string&
   return std::nullopt;
 }
 
+// The task of the container with this id, when the metadata endpoint belongs into its network: it
+// has one of its own, which it holds itself.
+std::string endpoint_of(const core::Core& core, const std::string& runtime_id) {
+  for (const auto& [arn, task] : core.tasks()) {
+    for (size_t i = 0; i < task.record.containers.size(); ++i) {
+      if (task.record.containers[i].runtime_id != runtime_id) continue;
+      const bool pause = core::is_pause(task.payload.containers[i]);
+      const bool holds = core::has_task_network(task.payload)
+                             ? pause
+                             : !pause && core::network_mode(task.payload) != "host";
+      return holds ? arn : std::string();
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Driver>> Driver::create(Parts parts, core::Config config) {
   const auto records = TRY(parts.journal->records());
+  Kept kept;
+  kept.log_positions = TRY(parts.journal->log_positions());
+  kept.image_uses = parse_image_uses(TRY(parts.journal->setting(image_uses_setting)).value_or(""));
+  for (const auto& [image, used_at] : kept.image_uses) config.pulled_images.insert(image);
   auto core = TRY(core::Core::create(std::move(config), records, parts.clock.now()));
-  auto positions = TRY(parts.journal->log_positions());
   const auto text = TRY(parts.journal->setting(baselines_setting));
   // While a task of an earlier process may be on a GPU, what is there now says nothing.
-  std::optional<GpuBaselines> baselines;
-  if (holds_gpus(core)) baselines = parse_baselines(text.value_or(""));
-  return std::unique_ptr<Driver>(
-      new Driver(std::move(parts), std::move(core), std::move(positions), std::move(baselines)));
+  if (holds_gpus(core)) kept.baselines = parse_baselines(text.value_or(""));
+  return std::unique_ptr<Driver>(new Driver(std::move(parts), std::move(core), std::move(kept)));
 }
 
-Driver::Driver(Parts parts, core::Core core, std::map<LogKey, LogPosition> log_positions,
-               std::optional<GpuBaselines> baselines)
+Driver::Driver(Parts parts, core::Core core, Kept kept)
     : clock_(parts.clock),
       inbox_(parts.inbox),
       options_(parts.options),
+      machine_(parts.machine),
       journal_(std::move(parts.journal)),
       core_(std::move(core)),
       link_({parts.options, parts.machine, parts.docker.runtime, parts.api, parts.loop, parts.inbox,
              parts.clock}),
-      operations_({parts.docker, parts.api, parts.inbox, parts.clock, std::move(parts.gpus)}),
+      operations_({parts.docker, parts.api, parts.inbox, parts.clock, std::move(parts.gpus),
+                   parts.options}),
+      metadata_(parts.metadata),
+      cleanup_(parts.options.cleanup, std::move(kept.image_uses)),
       telemetry_({parts.options, parts.api, parts.loop, parts.inbox}),
-      log_positions_(std::move(log_positions)) {
-  operations_.find_gpus(std::move(baselines));
+      log_positions_(std::move(kept.log_positions)) {
+  operations_.find_gpus(std::move(kept.baselines));
 }
 
 void Driver::start() {
@@ -93,14 +125,17 @@ void Driver::stop() {
 void Driver::run() {
   while (run_once()) {
   }
+  metadata_.stop();
   link_.stop();
   telemetry_.stop();
   operations_.stop();
+  if (!shares_gpus(core_)) operations_.stop_gpu_sharing();
   // Whoever still waits for an answer is told that there is none.
   inbox_.close();
   while (std::optional<Input> left = inbox_.pop()) {
     if (const auto* status = std::get_if<StatusAsked>(&*left)) status->answer->close();
     if (const auto* stop = std::get_if<StopAllAsked>(&*left)) stop->stopped->close();
+    if (const auto* socket = std::get_if<MetadataSocket>(&*left)) ::close(socket->socket);
   }
   for (const StopAllAsked& asked : stop_all_) asked.stopped->close();
 }
@@ -126,8 +161,9 @@ bool Driver::run_once() {
 }
 
 base::Milliseconds Driver::until_next(base::Time now) const {
-  const base::Time next = std::min({core_wake_at_, link_.wake_at(), telemetry_.wake_at(),
-                                    positions_due_, gpu_health_due_, now + longest_wait});
+  const base::Time next =
+      std::min({core_wake_at_, link_.wake_at(), telemetry_.wake_at(), positions_due_,
+                gpu_health_due_, cleanup_.wake_at(), now + longest_wait});
   return next <= now ? base::Milliseconds{0} : next - now;
 }
 
@@ -138,6 +174,7 @@ void Driver::take(Input input, base::Time now) {
     told = std::move(*known);
   } else if (auto* gpus = std::get_if<GpusFound>(&input)) {
     baselines_to_write_ = print_baselines(gpus->baselines);
+    gpus_ = gpus->inventory;
     link_.gpus_are(std::move(gpus->inventory));
   } else if (auto* health = std::get_if<GpuHealthChanged>(&input)) {
     link_.gpu_health_changed(health->events);
@@ -160,6 +197,14 @@ void Driver::take(Input input, base::Time now) {
     }
   } else if (auto* message = std::get_if<ControlMessage>(&input)) {
     if (link_.is_current(message->id)) told = core::SessionMessage{std::move(message->message)};
+  } else if (auto* asked = std::get_if<MetadataAsked>(&input)) {
+    take_metadata(std::move(*asked));
+  } else if (auto* socket = std::get_if<MetadataSocket>(&input)) {
+    metadata_.serve(socket->runtime_id, socket->task_arn, socket->pid, socket->socket);
+  } else if (auto* figures = std::get_if<GpuFiguresDone>(&input)) {
+    operations_.on_gpu_figures(std::move(*figures));
+  } else if (auto* cleaned = std::get_if<CleanupDone>(&input)) {
+    told = cleanup_.on_cleaned(*cleaned, now);
   } else if (auto* moved = std::get_if<LogsMoved>(&input)) {
     log_positions_[moved->key] = moved->position;
     unwritten_positions_[moved->key] = std::move(moved->position);
@@ -180,7 +225,50 @@ void Driver::note_docker(const core::Input& input) {
     link_.docker_is(lost->reason);
   } else if (const auto* done = std::get_if<core::OperationDone>(&input)) {
     operations_.on_done(done->id);
+    cleanup_.on_done(*done, clock_.now());
+    find_endpoints(*done);
   }
+}
+
+void Driver::take_metadata(MetadataAsked asked) {
+  if (asked.request.method != "GET") {
+    asked.responder.respond(json_response(405, json::Value("only GET is answered here")));
+    return;
+  }
+  auto answer = answer_metadata({core_, credentials_, gpus_, machine_.availability_zone},
+                                asked.task_arn, asked.request.target);
+  if (auto* wanted = std::get_if<StatsWanted>(&answer)) {
+    return operations_.answer_stats(std::move(*wanted), std::move(asked.responder));
+  }
+  asked.responder.respond(std::move(std::get<net::HttpResponse>(answer)));
+}
+
+// What runs since before this process, or was started anew, has no endpoint yet.
+void Driver::find_endpoints(const core::OperationDone& done) {
+  if (!done.result || core_.config().metadata_uri.empty()) return;
+  if (const auto* info = std::get_if<core::ContainerInfo>(&*done.result)) {
+    return find_endpoint(*info);
+  }
+  const auto* snapshot = std::get_if<core::Snapshot>(&*done.result);
+  if (snapshot == nullptr) return;
+  for (const core::ContainerInfo& info : snapshot->containers) find_endpoint(info);
+}
+
+void Driver::find_endpoint(const core::ContainerInfo& info) {
+  if (info.pid <= 0 || metadata_.serves(info.runtime_id, info.pid)) return;
+  const std::string task = endpoint_of(core_, info.runtime_id);
+  if (!task.empty()) operations_.open_endpoint(task, info.runtime_id, info.pid);
+}
+
+// A socket keeps its network alive.
+void Driver::drop_endpoints() {
+  std::set<std::string> running;
+  for (const auto& [arn, task] : core_.tasks()) {
+    for (const core::ContainerRecord& container : task.record.containers) {
+      if (container.status != core::ContainerStatus::Stopped) running.insert(container.runtime_id);
+    }
+  }
+  metadata_.retain([&](const std::string& runtime_id) { return running.contains(runtime_id); });
 }
 
 void Driver::step(core::Input input, base::Time now) {
@@ -218,6 +306,9 @@ base::Result<void> Driver::commit(base::Time now) {
     TRY_VOID(journal_->set_setting(baselines_setting, *baselines_to_write_));
     baselines_to_write_.reset();
   }
+  if (const auto uses = cleanup_.take_changes()) {
+    TRY_VOID(journal_->set_setting(image_uses_setting, *uses));
+  }
   const bool positions_due = now >= positions_due_;
   if (writes.records.empty() && !(positions_due && !unwritten_positions_.empty())) return {};
   writes.log_positions = std::exchange(unwritten_positions_, {});
@@ -228,14 +319,20 @@ base::Result<void> Driver::commit(base::Time now) {
 void Driver::release(base::Time now) {
   for (core::Output& output : std::exchange(outputs_, {})) {
     for (const core::Note& note : output.notes) write_note(note);
+    for (core::CredentialsSet& keys : output.credentials) credentials_.set(std::move(keys));
     for (const core::OperationId id : output.cancelled) operations_.cancel(id);
-    for (const std::string& arn : output.forgotten_tasks) operations_.forget_task(arn);
+    for (const std::string& arn : output.forgotten_tasks) {
+      operations_.forget_task(arn);
+      credentials_.forget(arn);
+    }
     for (core::Operation& operation : output.operations) begin(std::move(operation));
     link_.send(output.messages);
     for (core::Submit& submit : output.submits) link_.submit(std::move(submit));
     for (const auto& command : output.session) link_.want_session(command);
     if (output.registration) link_.want_registration(std::move(*output.registration));
   }
+  drop_endpoints();
+  if (auto request = cleanup_.advance(core_, now)) operations_.clean_up(std::move(*request));
   link_.advance(core_.container_instance_arn(), now);
   telemetry_.advance(core_, link_, now);
   if (now >= gpu_health_due_) {
@@ -246,11 +343,19 @@ void Driver::release(base::Time now) {
 }
 
 void Driver::begin(core::Operation operation) {
+  cleanup_.on_begin(operation, clock_.now());
   Operations::Context context;
   if (const auto* start = std::get_if<core::StartContainer>(&operation.request)) {
     context.logs = logs_of(core_, start->runtime_id);
+    if (!core_.config().metadata_uri.empty()) {
+      context.endpoint_of = endpoint_of(core_, start->runtime_id);
+    }
   } else if (const auto* ship = std::get_if<core::ShipLogs>(&operation.request)) {
     context.log_position = log_positions_[{ship->task_arn, ship->container_name}];
+  } else if (const auto* create = std::get_if<core::CreateContainer>(&operation.request)) {
+    context.keys = credentials_.execution_keys(create->task_arn);
+  } else if (const auto* pull = std::get_if<core::PullImage>(&operation.request)) {
+    context.keys = credentials_.execution_keys(pull->task_arn);
   }
   operations_.begin(std::move(operation), std::move(context));
 }

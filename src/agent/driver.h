@@ -13,10 +13,14 @@
 #include "agent/agent.h"
 #include "agent/control_link.h"
 #include "agent/core/core.h"
+#include "agent/image_cleanup.h"
 #include "agent/input.h"
 #include "agent/journal.h"
+#include "agent/metadata_server.h"
 #include "agent/operations.h"
+#include "agent/task_credentials.h"
 #include "agent/telemetry.h"
+#include "base/onward_clock.h"
 
 namespace agent {
 
@@ -32,6 +36,7 @@ class Driver {
     base::Clock& clock;
     std::unique_ptr<Journal> journal;
     std::unique_ptr<GpuAccess> gpus;
+    MetadataServer& metadata;
   };
   // Reads the journal. Errors: those of Core::create and of the journal.
   static base::Result<std::unique_ptr<Driver>> create(Parts parts, core::Config config);
@@ -42,8 +47,13 @@ class Driver {
   void stop();
 
  private:
-  Driver(Parts parts, core::Core core, std::map<LogKey, LogPosition> log_positions,
-         std::optional<GpuBaselines> baselines);
+  // What an earlier process has left in the journal, beside the core's records.
+  struct Kept {
+    std::map<LogKey, LogPosition> log_positions;
+    std::optional<GpuBaselines> baselines;
+    ImageUses image_uses;
+  };
+  Driver(Parts parts, core::Core core, Kept kept);
   void run();
   bool run_once();
   base::Milliseconds until_next(base::Time now) const;
@@ -52,6 +62,10 @@ class Driver {
   void step(core::Input input, base::Time now);
   void take_status(const StatusAsked& asked);
   void note_docker(const core::Input& input);
+  void take_metadata(MetadataAsked asked);
+  void find_endpoints(const core::OperationDone& done);
+  void find_endpoint(const core::ContainerInfo& info);
+  void drop_endpoints();
 
   base::Result<void> commit(base::Time now);
   void release(base::Time now);
@@ -59,13 +73,18 @@ class Driver {
   void answer_stopped();
   void fail(const base::Error& error);
 
-  base::Clock& clock_;
+  base::OnwardClock clock_;  // What is due does not wait for a clock that was set back.
   Inbox& inbox_;
   const AgentOptions& options_;
+  const Machine& machine_;
   std::unique_ptr<Journal> journal_;
   core::Core core_;
   ControlLink link_;
   Operations operations_;
+  TaskCredentials credentials_;
+  MetadataServer& metadata_;
+  ImageCleanup cleanup_;
+  gpu::Inventory gpus_;
   Telemetry telemetry_;
 
   std::vector<core::Output> outputs_;  // Of the batch; held back until it is in the journal.

@@ -48,6 +48,7 @@ Life live(const std::filesystem::path& directory, sqlite::FaultyVfs& vfs, uint64
   const DockerAccess access{docker, docker, docker};
   Inbox inbox(1000);
   net::Loop loop(1);
+  MetadataServer metadata(loop, inbox);
   core::Config config;
   config.agent_name = "a";
   auto driver =
@@ -59,7 +60,8 @@ Life live(const std::filesystem::path& directory, sqlite::FaultyVfs& vfs, uint64
                       .inbox = inbox,
                       .clock = clock,
                       .journal = Journal::open(directory / "agent.db", vfs.name()).value(),
-                      .gpus = std::make_unique<GpuAccess>(std::make_unique<gpu::FakeDevices>())},
+                      .gpus = std::make_unique<GpuAccess>(std::make_unique<gpu::FakeDevices>()),
+                      .metadata = metadata},
                      config)
           .value();
   vfs.fail_at(nth, sqlite::Fault::Crash);

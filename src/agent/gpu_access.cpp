@@ -1,6 +1,5 @@
 #include "agent/gpu_access.h"
 
-#include <fstream>
 #include <utility>
 
 #include "base/format.h"
@@ -10,13 +9,6 @@ namespace {
 
 // Drivers keep a few MiB more after the first use of a GPU.
 constexpr int64_t baseline_slack_mib = 64;
-
-// The daemon of NVIDIA MPS stays on its GPU between tasks.
-bool is_mps_daemon(int64_t pid) {
-  std::ifstream file(base::format("/proc/{}/comm", pid));
-  std::string name;
-  return std::getline(file, name) && name.starts_with("nvidia-cuda-mps");
-}
 
 // The entries "NAME=value" without those of `name`.
 void set_variable(json::Value& body, const std::string& name, const std::string& value) {
@@ -84,6 +76,17 @@ json::Value with_gpus(json::Value body, const gpu::ContainerGpuSetup& setup) {
   return body;
 }
 
+base::Result<gpu::Inventory> GpuAccess::discover() {
+  gpu::Inventory found = TRY(devices_->discover());
+  mps_.machine_has(found.mps);
+  return found;
+}
+
+std::vector<gpu::HealthEvent> GpuAccess::health() {
+  mps_.look_after();
+  return devices_->health();
+}
+
 GpuBaselines GpuAccess::take_baselines(const gpu::Inventory& inventory) {
   baselines_.clear();
   for (const model::GpuDevice& gpu : inventory.gpus) {
@@ -98,12 +101,18 @@ GpuBaselines GpuAccess::take_baselines(const gpu::Inventory& inventory) {
 
 std::expected<gpu::ContainerGpuSetup, core::OperationError> GpuAccess::setup(
     const core::GpuAccess& gpus) {
-  if (gpus.sharing) {
-    return std::unexpected(create_error(
-        core::Cause::BadParameter,
-        "this container instance does not share GPUs through NVIDIA MPS; ask for whole GPUs."));
+  if (gpus.sharing && gpus.uuids.size() != 1) {
+    return std::unexpected(
+        create_error(core::Cause::BadParameter,
+                     base::format("a container shares one GPU, and the control plane gave it {}.",
+                                  gpus.uuids.size())));
   }
   auto setup = devices_->container_setup(gpus.uuids);
+  if (setup && gpus.sharing) {
+    if (const auto running = mps_.ensure_running(); !running) {
+      return std::unexpected(create_error(core::Cause::Other, running.error().message));
+    }
+  }
   if (setup) return std::move(*setup);
   if (setup.error().code == "InvalidParameterException") {
     return std::unexpected(
@@ -125,8 +134,13 @@ core::OperationResult GpuAccess::probe(const core::ProbeGpu& request) {
   const GpuBaseline& baseline = baselines_[request.uuid];
   std::vector<std::string> found;
   std::vector<int64_t> pids;
+  int64_t mps_mib = 0;
   for (const gpu::GpuProcess& process : use->processes) {
-    if (!baseline.pids.contains(process.pid) && !is_mps_daemon(process.pid)) {
+    if (baseline.pids.contains(process.pid)) continue;
+    // The server of NVIDIA MPS stays on its GPU between tasks, with a context of its own.
+    if (MpsDaemon::is_process(process.pid)) {
+      mps_mib += process.used_mib;
+    } else {
       pids.push_back(process.pid);
     }
   }
@@ -134,7 +148,7 @@ core::OperationResult GpuAccess::probe(const core::ProbeGpu& request) {
     found.push_back(base::format("{} process{} (pid {})", pids.size(), pids.size() == 1 ? "" : "es",
                                  base::join(pids, ", ")));
   }
-  const int64_t above = use->used_mib - baseline.used_mib;
+  const int64_t above = use->used_mib - mps_mib - baseline.used_mib;
   if (above > baseline_slack_mib) {
     found.push_back(base::format("{} MiB above its baseline", above));
   }

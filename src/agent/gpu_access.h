@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/core/runtime.h"
+#include "agent/mps_daemon.h"
 #include "base/result.h"
 #include "gpu/devices.h"
 #include "json/value.h"
@@ -33,21 +34,28 @@ json::Value with_gpus(json::Value body, const gpu::ContainerGpuSetup& setup);
 // Owns the devices; belongs to one thread at a time.
 class GpuAccess {
  public:
-  explicit GpuAccess(std::unique_ptr<gpu::Devices> devices) : devices_(std::move(devices)) {}
+  explicit GpuAccess(std::unique_ptr<gpu::Devices> devices, MpsDirectories mps = {})
+      : devices_(std::move(devices)), mps_(std::move(mps)) {}
 
   // Errors: GpuDriverException.
-  base::Result<gpu::Inventory> discover() { return devices_->discover(); }
-  std::vector<gpu::HealthEvent> health() { return devices_->health(); }
+  base::Result<gpu::Inventory> discover();
+  // Looks after the MPS daemon too.
+  std::vector<gpu::HealthEvent> health();
+  // No container shares a GPU: the MPS daemon has nothing to do any more.
+  void stop_sharing() { mps_.stop(); }
+  base::Result<gpu::DeviceUse> use(const std::string& uuid) { return devices_->use(uuid); }
 
   // What is on these GPUs now is not held against later tasks.
   GpuBaselines take_baselines(const gpu::Inventory& inventory);
   void set_baselines(GpuBaselines baselines) { baselines_ = std::move(baselines); }
 
+  // For a share the MPS daemon runs when this returns.
   std::expected<gpu::ContainerGpuSetup, core::OperationError> setup(const core::GpuAccess& gpus);
   core::OperationResult probe(const core::ProbeGpu& request);
 
  private:
   std::unique_ptr<gpu::Devices> devices_;
+  MpsDaemon mps_;
   GpuBaselines baselines_;
 };
 

@@ -1,6 +1,10 @@
 #include "agent/gpu_access.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gpu/fake_devices.h"
 
@@ -69,10 +73,59 @@ TEST_F(GpuAccessTest, an_unknown_gpu_is_not_found_and_not_given) {
   EXPECT_THAT(setup.error().message, HasSubstr("GPU-x is not on this container instance"));
 }
 
-TEST_F(GpuAccessTest, a_share_of_a_gpu_is_refused) {
+TEST_F(GpuAccessTest, a_share_of_a_gpu_is_refused_where_mps_is_missing_and_why) {
+  fake_->inventory.mps.missing = "nvidia-cuda-mps-control is not on this machine.";
+  ASSERT_TRUE(access_->discover());
   const auto setup = access_->setup({.uuids = {"GPU-a"}, .sharing = core::GpuSharing{}});
   ASSERT_FALSE(setup.has_value());
-  EXPECT_THAT(setup.error().message, HasSubstr("MPS"));
+  EXPECT_EQ(setup.error().code, "CannotCreateContainerError");
+  EXPECT_THAT(setup.error().message, HasSubstr("nvidia-cuda-mps-control is not on this machine."));
+}
+
+TEST_F(GpuAccessTest, a_share_is_of_one_gpu) {
+  fake_->inventory.gpus.push_back({.uuid = "GPU-b"});
+  const auto setup = access_->setup({.uuids = {"GPU-a", "GPU-b"}, .sharing = core::GpuSharing{}});
+  ASSERT_FALSE(setup.has_value());
+  EXPECT_EQ(setup.error().cause, core::Cause::BadParameter);
+}
+
+// A process of this machine that has the name of NVIDIA's server.
+class NamedChild {
+ public:
+  NamedChild() {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_NAME, "nvidia-cuda-mps-server");
+      static_cast<void>(!write(ready[1], "x", 1));
+      pause();
+      _exit(0);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  ~NamedChild() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  NamedChild(const NamedChild&) = delete;
+  NamedChild& operator=(const NamedChild&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST_F(GpuAccessTest, the_mps_server_and_its_own_memory_do_not_count) {
+  access_->take_baselines(fake_->inventory);
+  const NamedChild server;
+  fake_->uses["GPU-a"] = {.processes = {{.pid = server.pid(), .used_mib = 418}}, .used_mib = 418};
+  EXPECT_TRUE(probe().empty);
+  fake_->uses["GPU-a"].used_mib = 418 + 2048;
+  EXPECT_EQ(probe().detail, "2048 MiB above its baseline");
 }
 
 TEST(with_gpus, the_setup_wins_over_what_the_container_says) {

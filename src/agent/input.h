@@ -13,9 +13,12 @@
 #include "agent/api_client.h"
 #include "agent/core/core.h"
 #include "agent/gpu_access.h"
+#include "agent/image_cleanup.h"
 #include "agent/journal.h"
+#include "agent/metadata.h"
 #include "base/queue.h"
 #include "gpu/devices.h"
+#include "net/http_server.h"
 #include "net/websocket.h"
 
 namespace agent {
@@ -60,6 +63,27 @@ struct ControlMessage {
   acs::ServerMessage message;
 };
 
+// A request to the metadata or credentials endpoint. `task_arn`: of the task in whose network it
+// was made; empty: on the machine itself.
+struct MetadataAsked {
+  std::string task_arn;
+  net::HttpRequest request;
+  net::Responder responder;
+};
+// A socket in the network of a container; the taker closes it.
+struct MetadataSocket {
+  std::string task_arn;
+  std::string runtime_id;
+  int64_t pid = 0;
+  int socket = -1;
+};
+// What the GPUs of a request for figures say; Docker is asked next.
+struct GpuFiguresDone {
+  StatsWanted wanted;
+  std::vector<GpuFigures> gpus;
+  net::Responder responder;
+};
+
 struct LogsMoved {
   LogKey key;
   LogPosition position;
@@ -76,7 +100,8 @@ struct StopAllAsked {
 
 using Input =
     std::variant<core::Input, GpusFound, GpuHealthChanged, GpuSetupDone, RegistrationDone,
-                 SocketOpened, SocketClosed, ControlMessage, LogsMoved, StatusAsked, StopAllAsked>;
+                 SocketOpened, SocketClosed, ControlMessage, MetadataAsked, MetadataSocket,
+                 GpuFiguresDone, CleanupDone, LogsMoved, StatusAsked, StopAllAsked>;
 using Inbox = base::Queue<Input>;
 
 }  // namespace agent

@@ -3,11 +3,10 @@
 #include <utility>
 
 #include "base/format.h"
+#include "sqlite/upgrade.h"
 
 namespace agent {
 namespace {
-
-constexpr int64_t schema_version = 1;
 
 constexpr const char* schema = R"(
 CREATE TABLE records(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -18,22 +17,21 @@ CREATE TABLE log_positions(
   newest_ns INTEGER NOT NULL, PRIMARY KEY(task, container)) WITHOUT ROWID;
 )";
 
+base::Result<void> create_tables(sqlite::Database& database) {
+  return database.execute(schema);
+}
+
+constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}};
+
 base::Result<void> prepare_schema(sqlite::Database& database) {
   // The lock is kept until the file is closed: two agents with one journal would both run its
   // tasks.
   TRY_VOID(database.execute("PRAGMA locking_mode=EXCLUSIVE"));
-  auto transaction = TRY(sqlite::Transaction::begin(database));
-  const int64_t version = TRY(database.user_version());
-  if (version == 0) {
-    TRY_VOID(database.execute(schema));
-    TRY_VOID(database.set_user_version(schema_version));
-  } else if (version != schema_version) {
-    return base::fail(std::string(sqlite::corrupt),
-                      base::format("{} is of version {}; this agent knows version {}. Start the "
-                                   "agent that wrote it, or give another data directory.",
-                                   database.path(), version, schema_version));
-  }
-  return transaction.commit();
+  // The lock is there from the first write on.
+  auto first_write = TRY(sqlite::Transaction::begin(database));
+  TRY_VOID(first_write.commit());
+  TRY_VOID(sqlite::upgrade(database, steps_to_present, sqlite::user_version_place));
+  return database.quick_check();
 }
 
 base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::filesystem::path& file,

@@ -60,7 +60,7 @@ TEST_F(JournalTest, one_of_another_version_is_refused) {
   }
   const auto journal = Journal::open(file());
   ASSERT_FALSE(journal.has_value());
-  EXPECT_THAT(journal.error().message, ::testing::HasSubstr("version 7"));
+  EXPECT_THAT(journal.error().message, ::testing::HasSubstr("format 7"));
 }
 
 }  // namespace

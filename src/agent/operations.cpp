@@ -1,9 +1,14 @@
 #include "agent/operations.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "agent/docker_calls.h"
 #include "agent/log_shipping.h"
+#include "agent/metadata_server.h"
+#include "agent/namespace_socket.h"
 #include "base/format.h"
 #include "base/log.h"
 
@@ -33,12 +38,26 @@ std::optional<core::OperationError> prepare_logs(ApiClient& api, const core::Shi
                               std::move(message)};
 }
 
+// Without an endpoint the container runs all the same, as it would after its agent's end.
+void open_socket(Inbox& inbox, const std::string& task_arn, const std::string& runtime_id,
+                 int64_t pid) {
+  const auto socket = listen_in_namespace(pid, runtime_id, metadata_place());
+  if (!socket && socket.error().code == "NotFound") return;  // It needs none any more.
+  if (!socket) {
+    base::log_warning("A container of task {} has no metadata endpoint: {}", task_arn,
+                      socket.error().message);
+    return;
+  }
+  if (!inbox.push(MetadataSocket{task_arn, runtime_id, pid, *socket})) ::close(*socket);
+}
+
 }  // namespace
 
 Operations::Operations(Parts parts) : parts_(std::move(parts)) {}
 
 void Operations::begin(core::Operation operation, Context context) {
   if (auto* create = std::get_if<core::CreateContainer>(&operation.request)) {
+    keys_[operation.id] = std::move(context.keys);
     gpu_.post([this, id = operation.id, request = std::move(*create)]() mutable {
       auto setup = parts_.gpus->setup(request.gpus);
       parts_.inbox.push(GpuSetupDone{id, std::move(request), std::move(setup)});
@@ -49,38 +68,132 @@ void Operations::begin(core::Operation operation, Context context) {
     });
   } else if (std::holds_alternative<core::PullImage>(operation.request)) {
     std::stop_token stop = token_for(operation.id, {});
-    call(pulls_, std::move(operation), std::move(stop));
+    pull(std::move(operation), std::move(context.keys), std::move(stop));
   } else if (std::holds_alternative<core::ShipLogs>(operation.request)) {
     ship(std::move(operation), std::move(context.log_position));
   } else if (std::holds_alternative<core::StartContainer>(operation.request)) {
-    start_container(std::move(operation), std::move(context.logs));
+    start_container(std::move(operation), std::move(context));
   } else if (std::holds_alternative<core::StopContainer>(operation.request)) {
-    call(slow_stops_, std::move(operation), {});
+    call(slow_stops_, std::move(operation));
   } else {
-    call(quick_, std::move(operation), {});
+    call(quick_, std::move(operation));
   }
 }
 
 void Operations::on_gpu_setup(GpuSetupDone done) {
   if (!done.setup) return answer(parts_.inbox, done.id, std::unexpected(done.setup.error()));
   done.request.body = with_gpus(std::move(done.request.body), *done.setup);
-  call(quick_, {done.id, std::move(done.request)}, {});
+  create({done.id, std::move(done.request)}, keys_[done.id]);
 }
 
-void Operations::call(Workers& workers, core::Operation operation, std::stop_token stop) {
-  workers.post([this, operation = std::move(operation), stop = std::move(stop)] {
-    answer(parts_.inbox, operation.id, call_docker(operation.request, parts_.docker, stop));
+SetupParts Operations::setup_parts() const {
+  return {parts_.docker, parts_.api, parts_.options, parts_.clock};
+}
+
+void Operations::create(core::Operation operation, Keys keys) {
+  quick_.post([this, operation = std::move(operation), keys = std::move(keys)]() mutable {
+    auto request = complete_request(
+        setup_parts(), std::get<core::CreateContainer>(std::move(operation.request)), keys);
+    if (!request) {
+      return answer(parts_.inbox, operation.id, std::unexpected(std::move(request).error()));
+    }
+    answer(parts_.inbox, operation.id, call_docker(std::move(*request), parts_.docker));
   });
 }
 
-void Operations::start_container(core::Operation operation, std::optional<core::ShipLogs> logs) {
-  quick_.post([this, operation = std::move(operation), logs = std::move(logs)] {
-    if (logs) {
-      if (auto error = prepare_logs(parts_.api, *logs)) {
+void Operations::pull(core::Operation operation, Keys keys, std::stop_token stop) {
+  pulls_.post(
+      [this, operation = std::move(operation), keys = std::move(keys), stop = std::move(stop)] {
+        const auto& request = std::get<core::PullImage>(operation.request);
+        std::optional<docker::RegistryAuth> login;
+        if (request.auth) {
+          auto fetched = fetch_registry_auth(parts_.api, *request.auth, keys);
+          if (!fetched) {
+            return answer(parts_.inbox, operation.id, std::unexpected(std::move(fetched).error()));
+          }
+          login = std::move(*fetched);
+        }
+        answer(parts_.inbox, operation.id,
+               pull_image(request.image, std::move(login), parts_.docker, stop));
+      });
+}
+
+void Operations::call(Workers& workers, core::Operation operation) {
+  workers.post([this, operation = std::move(operation)] {
+    answer(parts_.inbox, operation.id, call_docker(operation.request, parts_.docker));
+  });
+}
+
+void Operations::start_container(core::Operation operation, Context context) {
+  quick_.post([this, operation = std::move(operation), context = std::move(context)] {
+    if (context.logs) {
+      if (auto error = prepare_logs(parts_.api, *context.logs)) {
         return answer(parts_.inbox, operation.id, std::unexpected(std::move(*error)));
       }
     }
-    answer(parts_.inbox, operation.id, call_docker(operation.request, parts_.docker, {}));
+    auto started = call_docker(operation.request, parts_.docker);
+    if (!started || context.endpoint_of.empty()) {
+      return answer(parts_.inbox, operation.id, std::move(started));
+    }
+    // The endpoint is there before anybody hears that the container runs.
+    const std::string& id = std::get<core::StartContainer>(operation.request).runtime_id;
+    auto seen = call_docker(core::InspectContainer{id}, parts_.docker);
+    const auto* const info = seen ? std::get_if<core::ContainerInfo>(&*seen) : nullptr;
+    if (info != nullptr && info->pid > 0) {
+      open_socket(parts_.inbox, context.endpoint_of, id, info->pid);
+    }
+    answer(parts_.inbox, operation.id, info != nullptr ? std::move(seen) : std::move(started));
+  });
+}
+
+void Operations::clean_up(CleanupRequest request) {
+  quick_.post([this, request = std::move(request)] {
+    parts_.inbox.push(agent::clean_up(parts_.docker, parts_.options.cleanup, request));
+  });
+}
+
+void Operations::open_endpoint(const std::string& task_arn, const std::string& runtime_id,
+                               int64_t pid) {
+  quick_.post(
+      [this, task_arn, runtime_id, pid] { open_socket(parts_.inbox, task_arn, runtime_id, pid); });
+}
+
+void Operations::answer_stats(StatsWanted wanted, net::Responder responder) {
+  gpu_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
+    std::vector<GpuFigures> gpus;
+    for (const StatsWanted::Of& container : wanted.containers) {
+      for (const std::string& uuid : container.gpus) {
+        if (auto use = parts_.gpus->use(uuid)) gpus.push_back({uuid, std::move(*use)});
+      }
+    }
+    parts_.inbox.push(GpuFiguresDone{std::move(wanted), std::move(gpus), std::move(responder)});
+  });
+}
+
+void Operations::on_gpu_figures(GpuFiguresDone done) {
+  quick_.post([this, done = std::move(done)] {
+    json::Value all = json::Value::object();
+    for (const StatsWanted::Of& container : done.wanted.containers) {
+      const auto stats = parts_.docker.streams.stats(container.runtime_id);
+      if (!stats) {
+        if (done.wanted.as_map) continue;  // It has just ended.
+        done.responder.respond(json_response(500, json::Value(stats.error().message)));
+        return;
+      }
+      std::vector<GpuFigures> gpus;
+      for (const GpuFigures& gpu : done.gpus) {
+        if (std::ranges::find(container.gpus, gpu.uuid) != container.gpus.end()) {
+          gpus.push_back(gpu);
+        }
+      }
+      json::Value document = stats_document(*stats, gpus);
+      if (!done.wanted.as_map) {
+        done.responder.respond(json_response(200, document));
+        return;
+      }
+      all.set(container.runtime_id, std::move(document));
+    }
+    done.responder.respond(json_response(200, all));
   });
 }
 
@@ -122,6 +235,7 @@ void Operations::cancel(core::OperationId id) {
 }
 
 void Operations::forget_task(const std::string& arn) {
+  quick_.post([this, arn] { forget_setup(setup_parts(), arn); });
   for (auto& [id, stop] : stops_) {
     if (stop.task_arn == arn) stop.source.request_stop();
   }

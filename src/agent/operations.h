@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/api_client.h"
+#include "agent/container_setup.h"
 #include "agent/core/core.h"
 #include "agent/gpu_access.h"
 #include "agent/input.h"
@@ -27,6 +28,7 @@ class Operations {
     Inbox& inbox;
     base::Clock& clock;
     std::unique_ptr<GpuAccess> gpus;
+    const AgentOptions& options;
   };
   explicit Operations(Parts parts);
 
@@ -35,6 +37,10 @@ class Operations {
     // Of StartContainer: where the container's output goes; the stream is made before the start.
     std::optional<core::ShipLogs> logs = {};
     LogPosition log_position = {};  // Of ShipLogs.
+    // Of StartContainer: the task, when the container gets a metadata endpoint in its network.
+    std::string endpoint_of = {};
+    // Of CreateContainer and PullImage: the keys of the task's execution role.
+    Keys keys = {};
   };
   // Answered by OperationDone.
   void begin(core::Operation operation, Context context);
@@ -42,15 +48,30 @@ class Operations {
   void on_gpu_setup(GpuSetupDone done);
   // Breaks a pull off.
   void cancel(core::OperationId id);
-  // Ends the shipping of its output.
+  // Ends the shipping of its output and removes what was made for it beside its containers.
   void forget_task(const std::string& arn);
-  void on_done(core::OperationId id) { stops_.erase(id); }
+  void on_done(core::OperationId id) {
+    stops_.erase(id);
+    keys_.erase(id);
+  }
 
   // Answered by GpusFound. `baselines`: those of an earlier process, whose tasks may still be on
   // the GPUs; nullopt: what is there now is the baseline.
   void find_gpus(std::optional<GpuBaselines> baselines);
+  // Answered by CleanupDone.
+  void clean_up(CleanupRequest request);
+
+  // Answered by MetadataSocket: one in the network of a container that runs already.
+  void open_endpoint(const std::string& task_arn, const std::string& runtime_id, int64_t pid);
+  // Answers the request; first by GpuFiguresDone where there are GPUs.
+  void answer_stats(StatsWanted wanted, net::Responder responder);
+  void on_gpu_figures(GpuFiguresDone done);
+
   // Answered by GpuHealthChanged, when there is something to tell.
   void look_at_gpu_health();
+
+  // After stop(): no container shares a GPU.
+  void stop_gpu_sharing() { parts_.gpus->stop_sharing(); }
 
   // Waits for what is under way; nothing is answered any more once `inbox` is closed.
   void stop();
@@ -61,13 +82,17 @@ class Operations {
     std::string task_arn;
   };
   std::stop_token token_for(core::OperationId id, std::string task_arn);
-  void call(Workers& workers, core::Operation operation, std::stop_token stop);
-  void start_container(core::Operation operation, std::optional<core::ShipLogs> logs);
+  void call(Workers& workers, core::Operation operation);
+  void pull(core::Operation operation, Keys keys, std::stop_token stop);
+  void create(core::Operation operation, Keys keys);
+  SetupParts setup_parts() const;
+  void start_container(core::Operation operation, Context context);
   void ship(core::Operation operation, LogPosition position);
 
   Parts parts_;
   std::map<core::OperationId, Stop> stops_;
-  Workers gpu_{1};  // The one thread that touches parts_.gpus.
+  std::map<core::OperationId, Keys> keys_;  // Of a CreateContainer whose GPUs are being looked up.
+  Workers gpu_{1};                          // The one thread that touches parts_.gpus.
   Workers quick_{8};
   Workers slow_stops_{64};
   Workers pulls_{4};

@@ -67,6 +67,24 @@ class Attributes {
   api::List<api::ecs::Attribute> list_;
 };
 
+// Through MPS, or by giving a MIG instance for a share that fits it.
+bool can_share(const gpu::Inventory& inventory) {
+  const bool has_mps = !inventory.mps.control_program.empty();
+  return std::ranges::any_of(inventory.gpus, [&](const model::GpuDevice& gpu) {
+    return (has_mps && gpu.mps_capable) || !gpu.mig_profile.empty();
+  });
+}
+
+// A log driver that this machine's Docker has, or that the agent plays itself. Anything else than a
+// log driver is none that it lacks.
+bool can_log(std::string_view capability, const docker::RuntimeInfo* docker) {
+  if (!capability.starts_with(model::capability_log_driver_prefix) || docker == nullptr)
+    return true;
+  const std::string_view driver = capability.substr(model::capability_log_driver_prefix.size());
+  return driver == "awslogs" ||
+         std::ranges::find(docker->log_drivers, driver) != docker->log_drivers.end();
+}
+
 void add_gpu_attributes(Attributes& attributes, const gpu::Inventory& inventory) {
   if (inventory.gpus.empty()) return;
   // Machines of mixed GPUs are told by their first; placement looks at each GPU anyway.
@@ -78,12 +96,21 @@ void add_gpu_attributes(Attributes& attributes, const gpu::Inventory& inventory)
   const bool nvlink = std::ranges::any_of(
       inventory.gpus, [](const model::GpuDevice& gpu) { return !gpu.nvlinks.empty(); });
   attributes.add("berth.gpu-nvlink", nvlink ? "true" : "false");
+  for (size_t i = 0; i < inventory.gpus.size(); ++i) {
+    const std::vector<std::string>& nics = inventory.gpus[i].nics;
+    if (nics.empty()) continue;
+    attributes.add(base::format("berth.gpu-nics.{}", i), base::format("{}", base::join(nics, " ")));
+  }
+  if (can_share(inventory)) attributes.add(model::capability_gpu_sharing);
+  if (!inventory.cuda_version.empty()) {
+    attributes.add("berth.cuda-version", inventory.cuda_version);
+  }
   if (inventory.driver_version.empty()) return;
   attributes.add("ecs.capability.gpu-driver-version", inventory.driver_version);
   attributes.add("ecs.capability.nvidia-driver-version." + inventory.driver_version);
 }
 
-api::ecs::PlatformDevice platform_device(const model::GpuDevice& gpu) {
+api::ecs::PlatformDevice platform_device(const model::GpuDevice& gpu, const gpu::MpsSupport& mps) {
   api::ecs::PlatformDevice device;
   device.id = gpu.uuid;
   device.type = api::ecs::PlatformDeviceType::Gpu;
@@ -102,9 +129,10 @@ api::ecs::PlatformDevice platform_device(const model::GpuDevice& gpu) {
     one.peer = link.peer;
     one.lanes = static_cast<int32_t>(link.lanes);
   }
+  for (const std::string& nic : gpu.nics) told.nics.push_back(nic);
   told.mig_profile = gpu.mig_profile;
   told.mig_parent = gpu.mig_parent;
-  told.mps_capable = gpu.mps_capable;
+  told.mps_capable = gpu.mps_capable && !mps.control_program.empty();
   told.emulated = gpu.emulated;
   told.healthy = gpu.healthy;
   told.health_reason = gpu.health_reason;
@@ -189,7 +217,7 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
 
   Attributes attributes;
   for (const std::string_view capability : model::capabilities_of_every_agent) {
-    attributes.add(capability);
+    if (can_log(capability, facts.docker)) attributes.add(capability);
   }
   attributes.add("ecs.instance-type", instance_type_of(facts));
   attributes.add("ecs.availability-zone", machine.availability_zone);
@@ -201,7 +229,7 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
   request.attributes = attributes.take();
 
   for (const model::GpuDevice& gpu : facts.gpus.gpus) {
-    request.platform_devices.push_back(platform_device(gpu));
+    request.platform_devices.push_back(platform_device(gpu, facts.gpus.mps));
   }
   api::ecs::VersionInfo& version = request.version_info.emplace();
   version.agent_version = options.version;

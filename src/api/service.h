@@ -38,7 +38,10 @@ struct Service {
 
 const Service& ecs_service();
 const Service& logs_service();
+const Service& secretsmanager_service();
+const Service& ssm_service();
 const Service& sts_service();
+const Service& berth_service();  // Berth's own, of api/berth.h.
 
 // nullptr when the service has no such operation. O(log n).
 const Operation* find(const Service& service, std::string_view operation_name);

@@ -18,4 +18,10 @@ const AccessKey* KeyRing::find(std::string_view access_key_id) const {
   return found == keys_.end() ? nullptr : &found->second;
 }
 
+std::optional<AccessKey> KeyRing::find_session(std::string_view access_key_id,
+                                               std::string_view session_token) const {
+  if (!mint_) return std::nullopt;
+  return mint_->find_session(access_key_id, session_token);
+}
+
 }  // namespace auth

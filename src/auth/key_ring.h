@@ -1,4 +1,4 @@
-// Access keys and who stands behind them.
+// The access keys of a server.
 #pragma once
 
 #include <cstddef>
@@ -6,59 +6,31 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
-#include "base/time.h"
+#include "auth/access.h"
+#include "auth/mint.h"
 
 namespace auth {
 
-// The key may do everything.
-struct FullAccess {
-  friend bool operator==(const FullAccess&, const FullAccess&) = default;
-};
-
-// The key of an agent: only what a container instance needs, and only for its own cluster.
-struct AgentAccess {
-  std::string cluster;             // Name, not ARN.
-  std::string container_instance;  // ARN; empty until the instance has registered.
-  friend bool operator==(const AgentAccess&, const AgentAccess&) = default;
-};
-
-using Access = std::variant<FullAccess, AgentAccess>;
-
-struct AccessKey {
-  std::string access_key_id;
-  std::string secret_access_key;
-  std::string session_token;  // Empty for a long-lived key.
-  std::string account;        // "123456789012".
-  std::string arn;            // The principal, "arn:aws:iam::123456789012:root".
-  std::string user_id;        // As STS GetCallerIdentity answers it.
-  Access access = FullAccess{};
-  std::optional<base::Time> expires = std::nullopt;  // Temporary keys only.
-};
-
-// Who sent a verified request.
-struct Caller {
-  std::string access_key_id;
-  std::string arn;
-  std::string account;
-  std::string user_id;
-  std::string service;  // From the credential scope: "ecs", "logs", "sts".
-  Access access = FullAccess{};
-  friend bool operator==(const Caller&, const Caller&) = default;
-};
-
-// The keys that a server accepts, by access key id. A plain value: not synchronised.
+// The keys that a server accepts: those put in, by access key id, and the temporary ones that its
+// own mint has made. A plain value: not synchronised.
 class KeyRing {
  public:
+  KeyRing() = default;
+  explicit KeyRing(Mint mint) : mint_(std::move(mint)) {}
+
   // A key of the same id is replaced.
   void put(AccessKey key);
   void remove(std::string_view access_key_id);
   // Null when there is none; valid until the ring changes.
   const AccessKey* find(std::string_view access_key_id) const;
+  // The temporary key that belongs to this token; nullopt when this server's mint has not made it.
+  std::optional<AccessKey> find_session(std::string_view access_key_id,
+                                        std::string_view session_token) const;
   size_t size() const { return keys_.size(); }
 
  private:
+  std::optional<Mint> mint_;
   std::map<std::string, AccessKey, std::less<>> keys_;
 };
 

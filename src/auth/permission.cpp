@@ -40,26 +40,69 @@ std::unexpected<base::Error> denied(const Caller& caller, std::string_view actio
                                  caller.arn, action, why));
 }
 
-}  // namespace
-
-base::Result<void> allow(const Caller& caller, const Ask& ask) {
-  const auto* agent = std::get_if<AgentAccess>(&caller.access);
-  if (agent == nullptr) return {};
-  const std::string action = base::format("{}:{}", ask.service, ask.operation);
+base::Result<void> allow_agent(const Caller& caller, const AgentAccess& agent,
+                               const std::string& action, const Ask& ask) {
   if (!std::binary_search(agent_operations.begin(), agent_operations.end(), action)) {
     return denied(caller, action, "an agent's key does not allow this action");
   }
-  if (!ask.cluster.empty() && ask.cluster != agent->cluster) {
+  if (!ask.cluster.empty() && ask.cluster != agent.cluster) {
     return denied(caller, action,
-                  base::format("its key is for an agent of the cluster {}", agent->cluster));
+                  base::format("its key is for an agent of the cluster {}", agent.cluster));
   }
-  if (!ask.container_instance.empty() && !agent->container_instance.empty() &&
-      ask.container_instance != agent->container_instance) {
+  if (!ask.container_instance.empty() && !agent.container_instance.empty() &&
+      ask.container_instance != agent.container_instance) {
     return denied(
         caller, action,
-        base::format("its key is for the container instance {}", agent->container_instance));
+        base::format("its key is for the container instance {}", agent.container_instance));
   }
   return {};
+}
+
+// Sorted.
+constexpr std::array<std::string_view, 6> task_log_operations = {
+    "logs:CreateLogGroup",  "logs:CreateLogStream", "logs:DescribeLogStreams",
+    "logs:FilterLogEvents", "logs:GetLogEvents",    "logs:PutLogEvents",
+};
+constexpr std::array<std::string_view, 3> task_secret_operations = {
+    "secretsmanager:GetSecretValue",
+    "ssm:GetParameter",
+    "ssm:GetParameters",
+};
+static_assert(std::is_sorted(task_log_operations.begin(), task_log_operations.end()));
+static_assert(std::is_sorted(task_secret_operations.begin(), task_secret_operations.end()));
+
+base::Result<void> allow_task(const Caller& caller, const TaskAccess& task,
+                              const std::string& action, const Ask& ask) {
+  if (action == "sts:GetCallerIdentity") return {};
+  const auto is_in = [&](const auto& operations) {
+    return std::binary_search(operations.begin(), operations.end(), action);
+  };
+  const bool logs = is_in(task_log_operations);
+  if (!logs && !is_in(task_secret_operations)) {
+    return denied(caller, action,
+                  "the key of a task's role allows nothing but its log groups and secrets");
+  }
+  // Where no secret is named here, the secret store itself looks at each: it knows all their names.
+  if (!logs && ask.resource.empty()) return {};
+  const auto& named = logs ? task.log_groups : task.secrets;
+  if (std::find(named.begin(), named.end(), ask.resource) != named.end()) return {};
+  return denied(caller, action,
+                base::format("its task's definition does not name {}", ask.resource));
+}
+
+}  // namespace
+
+base::Result<void> allow(const Caller& caller, const Ask& ask) {
+  if (std::holds_alternative<FullAccess>(caller.access)) return {};
+  const std::string action = base::format("{}:{}", ask.service, ask.operation);
+  if (const auto* agent = std::get_if<AgentAccess>(&caller.access)) {
+    return allow_agent(caller, *agent, action, ask);
+  }
+  if (const auto* task = std::get_if<TaskAccess>(&caller.access)) {
+    return allow_task(caller, *task, action, ask);
+  }
+  if (action == "berth:JoinCluster") return {};
+  return denied(caller, action, "the request is not signed");
 }
 
 }  // namespace auth

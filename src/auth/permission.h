@@ -8,19 +8,22 @@
 
 namespace auth {
 
-// What is asked for. `cluster` (a name) and `container_instance` (an ARN) are empty where the
-// operation names none.
+// What is asked for. `cluster` (a name), `container_instance` (an ARN) and `resource` (a log
+// group's name, a parameter's or secret's name or ARN) are empty where the operation names none.
 struct Ask {
   std::string_view service;    // "ecs".
   std::string_view operation;  // "RunTask".
   std::string_view cluster = {};
   std::string_view container_instance = {};
+  std::string_view resource = {};
 };
 
 // A full key may do everything. An agent's key may do what the managed policy
 // AmazonEC2ContainerServiceforEC2Role allows (CreateCluster excepted, CreateLogGroup added for
-// awslogs-create-group), on its own cluster and, once it has registered, as its own instance.
-// Pure. Errors: AccessDeniedException.
+// awslogs-create-group), on its own cluster and, once it has registered, as its own instance. A
+// task's key may ask who it is, write and read the log groups, and read the secrets, that the
+// task's definition names. Who has not signed may join a cluster. Pure. Errors:
+// AccessDeniedException.
 base::Result<void> allow(const Caller& caller, const Ask& ask);
 
 }  // namespace auth

@@ -146,6 +146,11 @@ base::Result<Caller> Verifier::verify(const Request& request, const KeyRing& key
   TRY_VOID(check_scope(claim, options_));
   TRY_VOID(check_time(claim, now));
   const AccessKey* key = keys.find(claim.access_key_id());
+  std::optional<AccessKey> session;
+  if (key == nullptr && !claim.session_token.empty()) {
+    session = keys.find_session(claim.access_key_id(), claim.session_token);
+    if (session) key = &*session;
+  }
   if (key == nullptr) return invalid_token();
   TRY_VOID(check_token(claim, *key, now));
   const std::vector<std::string_view> signed_headers = claim.signed_header_names();

@@ -17,7 +17,9 @@ Result<int> half(int number) {
   return number / 2;
 }
 
-Result<int> quarter(int number) { return half(TRY(half(number))); }
+Result<int> quarter(int number) {
+  return half(TRY(half(number)));
+}
 
 TEST(Result, try_returns_the_value_or_the_first_error) {
   EXPECT_EQ(quarter(8).value(), 2);

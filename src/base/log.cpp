@@ -10,8 +10,8 @@ namespace {
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "berth", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("berth",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->flush_on(spdlog::level::debug);
     return made;
@@ -35,7 +35,9 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 }  // namespace
 
-void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
+void set_log_level(LogLevel level) {
+  logger().set_level(to_spdlog(level));
+}
 
 void write_log(LogLevel level, std::string_view text) {
   logger().log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));

@@ -13,7 +13,8 @@
 namespace base {
 
 // Many producers, many consumers, first in first out. After close() pushes are refused and pops
-// drain what is left.
+// drain what is left. Whoever has popped the last value may destroy the queue: its producer is told
+// under the lock, and does not touch it any more.
 template <class T>
 class Queue {
  public:
@@ -21,23 +22,19 @@ class Queue {
 
   // False when the queue is full or closed; the value is untouched then. Never blocks.
   bool try_push(T&& value) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (closed_ || items_.size() >= capacity_) return false;
-      items_.push_back(std::move(value));
-    }
+    const std::lock_guard lock(mutex_);
+    if (closed_ || items_.size() >= capacity_) return false;
+    items_.push_back(std::move(value));
     not_empty_.notify_one();
     return true;
   }
 
   // Waits while the queue is full. False when it is closed.
   bool push(T value) {
-    {
-      std::unique_lock lock(mutex_);
-      not_full_.wait(lock, [this] { return closed_ || items_.size() < capacity_; });
-      if (closed_) return false;
-      items_.push_back(std::move(value));
-    }
+    std::unique_lock lock(mutex_);
+    not_full_.wait(lock, [this] { return closed_ || items_.size() < capacity_; });
+    if (closed_) return false;
+    items_.push_back(std::move(value));
     not_empty_.notify_one();
     return true;
   }
@@ -46,13 +43,11 @@ class Queue {
   // or when closed and drained.
   std::vector<T> pop_batch(size_t most, std::chrono::milliseconds timeout) {
     std::vector<T> batch;
-    {
-      std::unique_lock lock(mutex_);
-      not_empty_.wait_for(lock, timeout, [this] { return closed_ || !items_.empty(); });
-      while (!items_.empty() && batch.size() < most) {
-        batch.push_back(std::move(items_.front()));
-        items_.pop_front();
-      }
+    std::unique_lock lock(mutex_);
+    not_empty_.wait_for(lock, timeout, [this] { return closed_ || !items_.empty(); });
+    while (!items_.empty() && batch.size() < most) {
+      batch.push_back(std::move(items_.front()));
+      items_.pop_front();
     }
     if (!batch.empty()) not_full_.notify_all();
     return batch;
@@ -61,22 +56,18 @@ class Queue {
   // Waits for one value. nullopt when closed and drained.
   std::optional<T> pop() {
     std::optional<T> value;
-    {
-      std::unique_lock lock(mutex_);
-      not_empty_.wait(lock, [this] { return closed_ || !items_.empty(); });
-      if (items_.empty()) return std::nullopt;
-      value.emplace(std::move(items_.front()));
-      items_.pop_front();
-    }
+    std::unique_lock lock(mutex_);
+    not_empty_.wait(lock, [this] { return closed_ || !items_.empty(); });
+    if (items_.empty()) return std::nullopt;
+    value.emplace(std::move(items_.front()));
+    items_.pop_front();
     not_full_.notify_one();
     return value;
   }
 
   void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
     not_empty_.notify_all();
     not_full_.notify_all();
   }

@@ -9,8 +9,10 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/join.h"
 #include "cli/local_agent.h"
 #include "cli/local_server.h"
+#include "cli/task_settings.h"
 #include "model/catalogue.h"
 #include "net/http.h"
 
@@ -26,7 +28,9 @@ struct Options {
   std::string instance_type;
   std::string docker_host;
   std::string ca_file;
+  std::string token;
   bool stop_tasks_on_exit = false;
+  TaskSettings tasks;
 };
 
 std::string environment(const char* name) {
@@ -42,19 +46,33 @@ std::string region_of(const Options& options) {
   return "us-east-1";
 }
 
-base::Result<agent::AgentOptions> agent_options(const Options& options) {
-  agent::AgentOptions made;
-  made.server_urls = options.servers;
+// A join token counts first, then the environment, then the key that an earlier token was exchanged
+// for.
+base::Result<void> take_key(const Options& options, agent::AgentOptions& made) {
   made.access_key_id = environment("AWS_ACCESS_KEY_ID");
   made.secret_access_key = environment("AWS_SECRET_ACCESS_KEY");
   made.session_token = environment("AWS_SESSION_TOKEN");
-  if (made.access_key_id.empty() || made.secret_access_key.empty()) {
-    return base::fail("MissingCredentials",
-                      "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key of the server; "
-                      "`berth env` prints them on its machine");
-  }
   made.region = region_of(options);
   made.cluster = options.cluster;
+  const bool in_environment = !made.access_key_id.empty() && !made.secret_access_key.empty();
+  const std::string token = options.token.empty() ? environment("BERTH_TOKEN") : options.token;
+  if (token.empty() && in_environment) return {};
+  const JoinedKey key = TRY(join({.servers = options.servers,
+                                  .token = token,
+                                  .data_dir = std::filesystem::absolute(options.data),
+                                  .trust = made.tls}));
+  made.access_key_id = key.access_key_id;
+  made.secret_access_key = key.secret_access_key;
+  made.session_token.clear();
+  made.region = key.region;
+  made.cluster = key.cluster;
+  return {};
+}
+
+base::Result<agent::AgentOptions> agent_options(const Options& options) {
+  agent::AgentOptions made;
+  made.server_urls = options.servers;
+  TRY_VOID(apply_task_settings(options.tasks, made));
   if (!options.ca_file.empty()) {
     std::ifstream file(options.ca_file);
     made.tls.ca_pem.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
@@ -63,6 +81,7 @@ base::Result<agent::AgentOptions> agent_options(const Options& options) {
                         base::format("--ca-file {} cannot be read or is empty", options.ca_file));
     }
   }
+  TRY_VOID(take_key(options, made));
   return made;
 }
 
@@ -102,8 +121,8 @@ base::Result<int> run_agent(const Options& options) {
 void add_agent(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "agent",
-      "Make this machine a container instance of a server elsewhere. Reads AWS_ACCESS_KEY_ID and "
-      "AWS_SECRET_ACCESS_KEY.");
+      "Make this machine a container instance of a server elsewhere. Wants a join token the first "
+      "time (`berth token create`), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
   const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
   command
       ->add_option("--server", options->servers,
@@ -123,8 +142,14 @@ void add_agent(CLI::App& app, Action& action) {
   command->add_option("--docker-host", options->docker_host,
                       "unix:///path or tcp://name:port; by default DOCKER_HOST, then "
                       "unix:///var/run/docker.sock.");
-  command->add_option("--ca-file", options->ca_file,
-                      "Certificates to trust for https; by default the system's.");
+  command->add_option("--ca,--ca-file", options->ca_file,
+                      "Certificates to trust for https (the server's ca.pem); by default the "
+                      "system's.");
+  command->add_option(
+      "--token", options->token,
+      "Join token, also read from BERTH_TOKEN: exchanged for a key of this machine's "
+      "own, which is kept in the directory of --data. It names the cluster.");
+  add_task_settings(*command, options->tasks);
   command->add_flag("--stop-tasks-on-exit", options->stop_tasks_on_exit,
                     "Stop all tasks when the agent stops.");
   command->callback([&action, options] { action = [options] { return run_agent(*options); }; });

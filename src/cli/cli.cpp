@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string>
 
 #include "cli/command.h"
 #include "cli/version.h"
@@ -9,19 +10,23 @@
 namespace cli {
 namespace {
 
-constexpr const char* footer = R"text(Examples:
+constexpr const char* examples = R"text(Examples:
   berth up --emulate p3.8xlarge      a server and one emulated machine with 4 GPUs
   eval "$(berth env)"                point the AWS CLI and SDKs at it
   aws ecs list-container-instances
+  berth explain train                why the task would go where, or nowhere
+  berth token create                 what another machine needs to join
   berth doctor                       what is missing on this machine
 
-Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong command line.)text";
+)text";
+constexpr const char* exit_codes =
+    "Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong command line.";
 
 }  // namespace
 
 int run(int argc, char** argv) {
   CLI::App app("Berth runs Amazon ECS GPU workloads on machines you own.", "berth");
-  app.footer(footer);
+  app.footer(exit_codes);  // Of the commands, too: each takes what stands here when it is added.
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(version));
   Action action;
@@ -29,8 +34,17 @@ int run(int argc, char** argv) {
   add_server(app, action);
   add_agent(app, action);
   add_env(app, action);
+  add_token(app, action);
+  add_exec(app, action);
+  add_gpus(app, action);
   add_doctor(app, action);
+  add_backup(app, action);
+  add_restore(app, action);
+  add_explain(app, action);
+  add_replay(app, action);
+  add_sim(app, action);
   add_version(app, action);
+  app.footer(std::string(examples) + exit_codes);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,5 +1,8 @@
 #include "cli/client.h"
 
+#include <fstream>
+#include <iterator>
+
 #include "auth/signer.h"
 #include "base/format.h"
 #include "json/value.h"
@@ -34,10 +37,20 @@ net::HttpRequest signed_request(const Credentials& credentials, const api::Servi
 
 }  // namespace
 
+base::Result<net::TlsClientOptions> trust_of(const Credentials& credentials) {
+  net::TlsClientOptions trust;
+  if (credentials.ca_file.empty()) return trust;
+  std::ifstream file(credentials.ca_file);
+  trust.ca_pem.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (!trust.ca_pem.empty()) return trust;
+  return base::fail("IoError", base::format("The server's certificates in {} cannot be read.",
+                                            credentials.ca_file));
+}
+
 base::Result<std::string> call_api(const Credentials& credentials, const api::Service& service,
                                    std::string_view operation, const std::string& body) {
   const net::Url url = TRY(net::parse_url(credentials.url));
-  const auto client = TRY(net::HttpClient::create(url));
+  const auto client = TRY(net::HttpClient::create(url, TRY(trust_of(credentials))));
   net::HttpResponse response =
       TRY(client->request(signed_request(credentials, service, operation, url, body)));
   if (response.status == 200) return std::move(response.body);

@@ -7,8 +7,12 @@
 #include "api/service.h"
 #include "base/result.h"
 #include "cli/installation.h"
+#include "net/tls.h"
 
 namespace cli {
+
+// Whose certificates are trusted. Errors: "IoError".
+base::Result<net::TlsClientOptions> trust_of(const Credentials& credentials);
 
 // Errors: the API's own code and message; the connection's ("ConnectionRefused", "Timeout").
 base::Result<std::string> call_api(const Credentials& credentials, const api::Service& service,

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name.
 class App;
 }
 
@@ -20,7 +20,15 @@ void add_up(CLI::App& app, Action& action);
 void add_server(CLI::App& app, Action& action);
 void add_agent(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);
+void add_token(CLI::App& app, Action& action);
+void add_exec(CLI::App& app, Action& action);
+void add_gpus(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_backup(CLI::App& app, Action& action);
+void add_restore(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
+void add_replay(CLI::App& app, Action& action);
+void add_sim(CLI::App& app, Action& action);
 void add_version(CLI::App& app, Action& action);
 
 }  // namespace cli

@@ -41,12 +41,17 @@ unset berth_aws_version
 
 base::Result<int> print_env(const Options& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
-  const std::vector<std::pair<std::string, std::string>> variables{
+  std::vector<std::pair<std::string, std::string>> variables{
       {"AWS_ENDPOINT_URL", credentials.url},
       {"AWS_ACCESS_KEY_ID", credentials.access_key_id},
       {"AWS_SECRET_ACCESS_KEY", credentials.secret_access_key},
       {"AWS_DEFAULT_REGION", credentials.region},
       {"AWS_REGION", credentials.region}};
+  // Read by the AWS CLI, boto3 and, in the second spelling, by SDKs of Node.
+  if (!credentials.ca_file.empty()) {
+    variables.emplace_back("AWS_CA_BUNDLE", credentials.ca_file);
+    variables.emplace_back("NODE_EXTRA_CA_CERTS", credentials.ca_file);
+  }
   if (options.json) {
     json::Value value = json::Value::object();
     for (const auto& [name, text] : variables) value.set(name, text);
@@ -56,7 +61,9 @@ base::Result<int> print_env(const Options& options) {
   for (const auto& [name, text] : variables) {
     std::puts(base::format("export {}={}", name, quoted(text)).c_str());
   }
-  std::puts("unset AWS_PROFILE AWS_SESSION_TOKEN");
+  std::puts(credentials.ca_file.empty()
+                ? "unset AWS_PROFILE AWS_SESSION_TOKEN AWS_CA_BUNDLE NODE_EXTRA_CA_CERTS"
+                : "unset AWS_PROFILE AWS_SESSION_TOKEN");
   std::fputs(old_cli_function, stdout);
   return 0;
 }

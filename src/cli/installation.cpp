@@ -20,9 +20,12 @@ namespace cli {
 API_DESCRIBED(Credentials);
 API_DESCRIBE(Credentials, API_MEMBER(url, "url"), API_MEMBER(region, "region"),
              API_MEMBER(account, "account"), API_REQUIRED(access_key_id, "accessKeyId"),
-             API_REQUIRED(secret_access_key, "secretAccessKey"));
+             API_REQUIRED(secret_access_key, "secretAccessKey"), API_MEMBER(ca_file, "caFile"),
+             API_MEMBER(advertised_url, "advertisedUrl"));
 
 namespace {
+
+constexpr size_t key_file_bytes = 32;
 
 // Text of `length` characters out of `alphabet`, which has at most 256.
 std::string random_text(size_t length, std::string_view alphabet) {
@@ -81,6 +84,18 @@ base::Result<void> make_data_dir(const std::filesystem::path& dir) {
   return {};
 }
 
+base::Result<void> write_private_file(const std::filesystem::path& path, std::string_view text) {
+  std::filesystem::path next = path;
+  next += ".new";
+  TRY_VOID(write_private(next, text));
+  if (::rename(next.c_str(), path.c_str()) != 0) return io_error(path, "cannot replace");
+  return {};
+}
+
+std::string random_name(size_t length) {
+  return random_text(length, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+}
+
 std::filesystem::path credentials_path(const std::filesystem::path& dir) {
   return dir / "credentials.json";
 }
@@ -108,12 +123,7 @@ base::Result<Credentials> read_credentials(const std::filesystem::path& dir) {
 
 base::Result<void> write_credentials(const std::filesystem::path& dir,
                                      const Credentials& credentials) {
-  const std::filesystem::path path = credentials_path(dir);
-  std::filesystem::path next = path;
-  next += ".new";
-  TRY_VOID(write_private(next, api::print(credentials) + "\n"));
-  if (::rename(next.c_str(), path.c_str()) != 0) return io_error(path, "cannot replace");
-  return {};
+  return write_private_file(credentials_path(dir), api::print(credentials) + "\n");
 }
 
 base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir) {
@@ -124,6 +134,25 @@ base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir) {
   made.secret_access_key =
       random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-");
   return made;
+}
+
+base::Result<std::string> ensure_key_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file && errno != ENOENT) return io_error(path, "cannot read");
+  if (file) {
+    std::string digits((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    while (digits.ends_with('\n')) digits.pop_back();
+    auto key = crypto::from_hex(digits);
+    if (key && key->size() == key_file_bytes) return std::move(*key);
+    return base::fail("Corrupt",
+                      base::format("{} does not hold a key of {} bytes in hexadecimal digits. "
+                                   "Restore it from a backup: what was sealed with it opens with "
+                                   "no other.",
+                                   path.string(), key_file_bytes));
+  }
+  std::string key = crypto::random_bytes(key_file_bytes);
+  TRY_VOID(write_private_file(path, crypto::to_hex(key) + "\n"));
+  return key;
 }
 
 auth::AccessKey access_key(const Credentials& credentials) {

@@ -71,6 +71,7 @@ base::Result<std::unique_ptr<agent::Agent>> start_agent(agent::AgentOptions opti
   options.emulated_instance_type = machine.emulate;
   options.instance_type = machine.instance_type;
   options.version = std::string(version);
+  options.docker_host = docker.host();
   options.on_fatal = [&fatal](const base::Error& error) {
     base::log_error("the agent cannot go on: {} ({})", error.message, error.code);
     fatal = true;

@@ -1,6 +1,11 @@
 #include "cli/local_server.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <csignal>
 
@@ -8,6 +13,8 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/client.h"
+#include "cli/data_check.h"
+#include "net/http.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace cli {
@@ -34,6 +41,105 @@ base::Result<void> ensure_cluster(const Credentials& credentials, const std::str
   TRY_VOID(call<api::ecs::CreateClusterResponse>(credentials, api::ecs_service(), "CreateCluster",
                                                  request));
   return {};
+}
+
+// A dead connection shows within two thirds of the time, and one that was closed has a sixth to
+// come back; official agents want to hear something at least once a minute.
+void set_agent_timeout(int32_t seconds, control::Settings& settings) {
+  const base::Milliseconds timeout = std::chrono::seconds(seconds);
+  settings.heartbeat_interval = timeout / 2;
+  settings.heartbeat_timeout = timeout / 3;
+  settings.disconnect_grace = timeout / 6;
+}
+
+std::string host_of(const std::string& url) {
+  const auto parsed = net::parse_url(url);
+  return parsed ? parsed->host : std::string();
+}
+
+// What clients may call this server.
+std::vector<std::string> tls_names(const ServerCommand& options, const ListenAddress& address) {
+  std::vector<std::string> names{"localhost", "127.0.0.1", "::1"};
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  if (address.host != "0.0.0.0" && address.host != "::") add(address.host);
+  add(host_of(options.advertise));
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) add(host.data());
+  for (const std::string& name : options.tls.names) add(name);
+  return names;
+}
+
+// How this machine reaches its server: a certificate of the operator's may not be for its address.
+base::Result<std::string> local_url(const ServerCommand& options, const server::Server& server,
+                                    const std::optional<ServerTls>& tls) {
+  if (!tls || tls->names.empty()) return server.url();
+  const auto covers = [&](const std::string& url) {
+    return std::ranges::find(tls->names, host_of(url)) != tls->names.end();
+  };
+  if (covers(server.url())) return server.url();
+  if (!options.advertise.empty()) return options.advertise;
+  return base::fail(
+      "InvalidParameterException",
+      base::format("The certificate of --tls-cert is for {}, not for {}: name the URL "
+                   "that it is for with --advertise https://{}:{}.",
+                   base::join(tls->names, ", "), host_of(server.url()), tls->names.front(),
+                   server.port()));
+}
+
+// Raises the limit of open files as far as this user may, and leaves some to what is no connection:
+// one connection too many is told so, where a descriptor too few would break something.
+size_t most_connections() {
+  constexpr rlim_t most = 100'000;
+  constexpr rlim_t others = 64;
+  constexpr rlim_t fewest = 16;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fewest;
+  const rlim_t wanted = std::min(limit.rlim_max, most + others);
+  if (wanted > limit.rlim_cur) {
+    const rlimit raised{.rlim_cur = wanted, .rlim_max = limit.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit.rlim_cur = wanted;
+  }
+  return std::clamp(limit.rlim_cur, fewest + others, most + others) - others;
+}
+
+base::Result<LocalServer> start_on(const std::filesystem::path& dir, const ServerCommand& options,
+                                   base::Clock& clock) {
+  base::set_log_level(level_of(options.log_level));
+  const ListenAddress address = TRY(parse_listen(options.listen));
+  TRY_VOID(make_data_dir(dir));
+  TRY_VOID(check_complete(dir));
+  auto store = TRY(store::SqliteStore::open((dir / "state.db").string()));
+  LocalServer local;
+  local.credentials = TRY(ensure_credentials(dir));
+  local.credentials.region = options.region;
+  local.credentials.account = options.account;
+
+  server::ServerOptions made;
+  made.address = address.host;
+  made.port = address.port;
+  made.advertised_url = options.advertise;
+  made.logs_path = (dir / "logs.db").string();
+  made.rate_limit = options.rate_limit;
+  made.max_connections = most_connections();
+  made.settings.account = {options.region, options.account};
+  set_agent_timeout(options.agent_timeout_seconds, made.settings);
+  made.settings.instance_lost_after = std::chrono::seconds(options.replace_after_seconds);
+  auto tls = TRY(server_tls(options.tls, dir, tls_names(options, address), clock.now()));
+  if (tls) made.tls = tls->options;
+  made.secrets_path = (dir / "secrets.db").string();
+  made.secrets_key = TRY(ensure_key_file(dir / "secrets.key"));
+  made.settings.master_key = TRY(ensure_key_file(dir / "master.key"));
+  made.keys.push_back(access_key(local.credentials));
+  local.server = TRY(server::Server::start(std::move(made), std::move(store), clock));
+  local.credentials.url = TRY(local_url(options, *local.server, tls));
+  local.credentials.advertised_url = options.advertise;
+  local.credentials.ca_file = tls ? tls->authority_file : std::string();
+  if (tls) local.trust.ca_pem = tls->authority_pem;
+  TRY_VOID(write_credentials(dir, local.credentials));
+  TRY_VOID(ensure_cluster(local.credentials, options.cluster));
+  return local;
 }
 
 }  // namespace
@@ -73,34 +179,48 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
       ->capture_default_str();
   command.add_option("--advertise", options.advertise,
                      "URL at which agents on other machines reach this server.");
+  command
+      .add_option("--rate-limit", options.rate_limit,
+                  "Calls a second of one access key, twice as many at once; more is answered "
+                  "with ThrottlingException. 0: no limit.")
+      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
+      ->capture_default_str();
+  command.add_flag("--tls", options.tls.own_authority,
+                   "Serve https with a certificate of the server's own authority, which is kept in "
+                   "the data directory (ca.pem): agents and clients must trust it.");
+  command
+      .add_option("--tls-name", options.tls.names,
+                  "With --tls: more host names and addresses that clients use, with commas.")
+      ->delimiter(',');
+  command.add_option("--tls-cert", options.tls.certificate_file,
+                     "Serve https with this certificate and those behind it, PEM.");
+  command.add_option("--tls-key", options.tls.key_file, "The private key of --tls-cert, PEM.");
+  command
+      .add_option("--agent-timeout", options.agent_timeout_seconds,
+                  "Seconds after which a silent agent counts as disconnected and gets no tasks.")
+      ->check(CLI::Range(3, 100))
+      ->capture_default_str();
+  command
+      .add_option("--replace-after", options.replace_after_seconds,
+                  "Seconds after which the service tasks of an instance whose agent stays away are "
+                  "replaced elsewhere.")
+      ->check(CLI::Range(1, 7 * 24 * 3600))
+      ->capture_default_str();
   command.add_option("--log-level", options.log_level, "debug, info, warning or error.")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();
 }
 
 base::Result<LocalServer> start_server(const ServerCommand& options, base::Clock& clock) {
-  base::set_log_level(level_of(options.log_level));
-  const ListenAddress address = TRY(parse_listen(options.listen));
   const std::filesystem::path dir = std::filesystem::absolute(options.data);
-  TRY_VOID(make_data_dir(dir));
-  auto store = TRY(store::SqliteStore::open((dir / "state.db").string()));
-  LocalServer local;
-  local.credentials = TRY(ensure_credentials(dir));
-  local.credentials.region = options.region;
-  local.credentials.account = options.account;
-
-  server::ServerOptions made;
-  made.address = address.host;
-  made.port = address.port;
-  made.advertised_url = options.advertise;
-  made.logs_path = (dir / "logs.db").string();
-  made.settings.account = {options.region, options.account};
-  made.keys.put(access_key(local.credentials));
-  local.server = TRY(server::Server::start(std::move(made), std::move(store), clock));
-  local.credentials.url = local.server->url();
-  TRY_VOID(write_credentials(dir, local.credentials));
-  TRY_VOID(ensure_cluster(local.credentials, options.cluster));
-  return local;
+  auto started = start_on(dir, options, clock);
+  if (!started && (started.error().code == "Corrupt" || started.error().code == "StoreCorrupt")) {
+    // Whatever it is that is damaged, one command puts all of it in place.
+    return base::fail(started.error().code,
+                      base::format("{} `berth restore FILE --data {}` puts a backup in place.",
+                                   started.error().message, dir.string()));
+  }
+  return started;
 }
 
 void block_stop_signals() {

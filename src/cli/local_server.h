@@ -9,9 +9,10 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cli/installation.h"
+#include "cli/tls_files.h"
 #include "server/server.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name.
 class App;
 }
 
@@ -25,6 +26,10 @@ struct ServerCommand {
   std::string cluster = "default";
   std::string advertise;  // URL for agents on other machines; empty: the listening one.
   std::string log_level = "info";
+  TlsCommand tls;
+  int32_t agent_timeout_seconds = 60;
+  int32_t replace_after_seconds = 600;
+  int64_t rate_limit = 5'000;
 };
 
 struct ListenAddress {
@@ -41,6 +46,7 @@ void add_server_options(CLI::App& command, ServerCommand& options);
 struct LocalServer {
   std::unique_ptr<server::Server> server;
   Credentials credentials;
+  net::TlsClientOptions trust;  // How this machine's agents trust it.
 };
 
 // Makes the data directory, the access key and the cluster where they are missing.

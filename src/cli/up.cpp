@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/local_agent.h"
 #include "cli/local_server.h"
+#include "cli/task_settings.h"
 #include "model/catalogue.h"
 
 namespace cli {
@@ -19,6 +20,7 @@ struct Options {
   std::string instance_type;
   std::string docker_host;
   bool stop_tasks_on_exit = false;
+  TaskSettings tasks;
 };
 
 using Agents = std::vector<std::unique_ptr<agent::Agent>>;
@@ -48,11 +50,13 @@ base::Result<Agents> start_agents(const Options& options, const LocalServer& loc
   Agents agents;
   for (const MachineOptions& machine : TRY(machines(options))) {
     agent::AgentOptions made;
-    made.server_urls = {local.server->url()};
+    made.server_urls = {local.credentials.url};
+    made.tls = local.trust;
     made.access_key_id = local.credentials.access_key_id;
     made.secret_access_key = local.credentials.secret_access_key;
     made.region = options.server.region;
     made.cluster = options.server.cluster;
+    TRY_VOID(apply_task_settings(options.tasks, made));
     agents.push_back(TRY(start_agent(std::move(made), machine, docker, clock, fatal)));
   }
   return agents;
@@ -118,6 +122,7 @@ void add_up(CLI::App& app, Action& action) {
   command->add_option("--docker-host", options->docker_host,
                       "unix:///path or tcp://name:port; by default DOCKER_HOST, then "
                       "unix:///var/run/docker.sock.");
+  add_task_settings(*command, options->tasks);
   command->add_flag("--stop-tasks-on-exit", options->stop_tasks_on_exit,
                     "Stop all tasks when Berth stops. By default containers go on, and the next "
                     "start takes them over.");

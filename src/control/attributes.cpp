@@ -14,16 +14,17 @@ bool is_name_char(char c) {
          std::string_view("-_/\\.").contains(c);
 }
 
-bool is_value_char(char c) { return is_name_char(c) || std::string_view("@: ,()+=").contains(c); }
+bool is_value_char(char c) {
+  return is_name_char(c) || std::string_view("@: ,()+=").contains(c);
+}
 
 }  // namespace
 
 base::Result<void> check_attribute(const api::ecs::Attribute& attribute) {
   const std::string& name = attribute.name.value_or("");
   if (name.empty() || name.size() > 128 || !std::ranges::all_of(name, is_name_char)) {
-    return invalid_parameter(
-        base::format("The attribute name \"{}\" must have 1 to 128 letters, digits and - _ / \\ .",
-                     name));
+    return invalid_parameter(base::format(
+        "The attribute name \"{}\" must have 1 to 128 letters, digits and - _ / \\ .", name));
   }
   const std::string& value = attribute.value.value_or("");
   if (value.size() > 128 || !std::ranges::all_of(value, is_value_char) ||

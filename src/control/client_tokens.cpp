@@ -20,9 +20,9 @@ base::Result<const model::ClientToken*> find_client_token(const Step& step,
   const auto found = step.state().client_tokens.find({cluster, *token});
   if (found == step.state().client_tokens.end()) return nullptr;
   if (found->second.request_hash != request_hash) {
-    return base::fail("ConflictException",
-                      base::format("The clientToken {} was used before with other parameters.",
-                                   *token));
+    return base::fail(
+        "ConflictException",
+        base::format("The clientToken {} was used before with other parameters.", *token));
   }
   return &found->second;
 }

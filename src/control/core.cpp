@@ -2,12 +2,18 @@
 
 #include <algorithm>
 
+#include "auth/permission.h"
 #include "control/actions/actions.h"
+#include "control/agent_keys.h"
+#include "control/services/carry_out.h"
+#include "control/tags.h"
+#include "control/telemetry.h"
 
 namespace control {
 namespace {
 
 constexpr base::Milliseconds expiry_interval{10'000};
+constexpr base::Milliseconds join_token_kept{24 * 3'600'000};  // To tell why it is refused.
 constexpr size_t most_expired_at_once = 1000;  // Bounds one step and its transaction.
 
 void expire_tasks(Step& step) {
@@ -29,15 +35,53 @@ void expire_client_tokens(Step& step) {
   for (model::ClientTokenExpired& one : expired) step.change(std::move(one));
 }
 
+// Its machine may register anew, and nobody has proven the GPU empty.
+bool has_quarantined_gpu(const model::ContainerInstance& instance) {
+  return std::ranges::any_of(instance.gpus, [](const model::GpuSlot& gpu) {
+    return gpu.state == model::GpuState::Quarantined;
+  });
+}
+
 void forget_instances(Step& step) {
   std::vector<model::InstanceArn> gone;
   for (const auto& [arn, instance] : step.state().instances) {
     if (instance.status == model::InstanceStatus::Inactive && instance.tasks.empty() &&
+        !has_quarantined_gpu(instance) &&
         instance.connected_changed_at + step.settings.stopped_task_kept <= step.now) {
       gone.push_back(arn);
     }
   }
   for (const model::InstanceArn& arn : gone) step.change(model::InstanceForgotten{arn});
+}
+
+void forget_services(Step& step) {
+  std::vector<model::ServiceArn> gone;
+  for (const auto& [arn, service] : step.state().services) {
+    if (service.inactive_at && *service.inactive_at + step.settings.stopped_task_kept <= step.now) {
+      gone.push_back(arn);
+    }
+  }
+  for (const model::ServiceArn& arn : gone) forget_service(step, arn);
+}
+
+void expire_join_tokens(Step& step) {
+  std::vector<model::JoinTokenRemoved> expired;
+  for (const auto& [id, token] : step.state().join_tokens) {
+    if (token.expires_at + join_token_kept <= step.now) expired.push_back({id});
+  }
+  for (model::JoinTokenRemoved& one : expired) step.change(std::move(one));
+}
+
+// Restricted keys are held here to their operations, and by each operation to what is their own.
+base::Result<api::Any> answer(Step& step, const ApiCall& call) {
+  step.caller.access = TRY(current_access(step));
+  TRY_VOID(auth::allow(step.caller,
+                       {.service = step.caller.service, .operation = call.operation->name}));
+  const Action* const action = find_action(call.operation->name);
+  if (action == nullptr) {
+    return base::fail(not_offered(step.caller.service, call.operation->name));
+  }
+  return action->call(step, call.input);
 }
 
 }  // namespace
@@ -47,7 +91,11 @@ Core::Core(model::ClusterState state, Settings settings, uint64_t seed, base::Ti
       settings_(std::move(settings)),
       random_(seed),
       sessions_(state_, settings_, now),
+      services_(state_, now),
       next_expiry_(now + expiry_interval) {
+  for (const auto& [name, cluster] : state_.clusters) {
+    if (!cluster.tags.empty()) follow_placement_policy(state_, name, engine_);
+  }
   engine_.reset(state_);
 }
 
@@ -62,19 +110,21 @@ Output Core::step(Input input, base::Time now) {
     sessions_.receive(step, output, *message);
   } else if (const auto* const closed = std::get_if<SessionClosed>(&input)) {
     sessions_.close(step, *closed);
+  } else if (const auto* const telemetry = std::get_if<TelemetryReceived>(&input)) {
+    take_telemetry(step, *telemetry);
   } else {
     sessions_.tick(step, output);
     if (now >= next_expiry_) expire(step);
   }
+  services_.observe(step, output);
+  services_.tick(step);
   sessions_.announce(step, output, 0);
   return output;
 }
 
 void Core::call_action(Step& step, ApiCall& call, Output& output) {
   step.caller = std::move(call.caller);
-  const Action* const action = find_action(call.operation->name);
-  auto result = action == nullptr ? base::Result<api::Any>(base::fail(not_offered("ecs", call.operation->name)))
-                                  : action->call(step, call.input);
+  auto result = answer(step, call);
   if (result) {
     output.replies.push_back({call.id, std::move(*result)});
   } else {
@@ -86,9 +136,13 @@ void Core::expire(Step& step) {
   expire_tasks(step);
   expire_client_tokens(step);
   forget_instances(step);
+  expire_join_tokens(step);
+  forget_services(step);
   next_expiry_ = step.now + expiry_interval;
 }
 
-base::Time Core::next_timer() const { return std::min(sessions_.next_tick(), next_expiry_); }
+base::Time Core::next_timer() const {
+  return std::min({sessions_.next_tick(), services_.next_tick(), next_expiry_});
+}
 
 }  // namespace control

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "control/input.h"
+#include "control/services/scheduler.h"
 #include "control/sessions.h"
 #include "control/settings.h"
 #include "model/state.h"
@@ -35,6 +36,7 @@ class Core {
   placement::Engine engine_;
   base::Random random_;
   Sessions sessions_;
+  ServiceScheduler services_;
   base::Time next_expiry_;
 };
 

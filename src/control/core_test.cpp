@@ -164,9 +164,9 @@ TEST(Sessions, a_stop_candidate_that_is_still_wanted_is_not_confirmed) {
   plane.step(SessionOpened{1, model::ClusterName("default"), instance});
   acs::TaskStopVerificationMessage ask;
   ask.message_id = sent_of<acs::TaskManifestMessage>(plane).at(0).message_id;
-  ask.stop_candidates = {{wanted, "default", "STOPPED"},
-                         {model::task_arn({}, model::ClusterName("default"), "old").str(),
-                          "default", "STOPPED"}};
+  ask.stop_candidates = {
+      {wanted, "default", "STOPPED"},
+      {model::task_arn({}, model::ClusterName("default"), "old").str(), "default", "STOPPED"}};
   plane.step(SessionMessage{1, ask});
   const auto acks = sent_of<acs::TaskStopVerificationAck>(plane);
   ASSERT_EQ(acks.size(), 1U);
@@ -183,8 +183,8 @@ TEST(Instances, one_that_registers_again_keeps_its_tasks_and_takes_new_figures) 
   api::ecs::RegisterContainerInstanceRequest again;
   again.container_instance_arn = instance.str();
   again.instance_identity_document = R"({"instanceId":"i-a","instanceType":"p3.8xlarge"})";
-  ASSERT_TRUE((plane.call<api::ecs::RegisterContainerInstanceResponse>(
-      "RegisterContainerInstance", again)));
+  ASSERT_TRUE((
+      plane.call<api::ecs::RegisterContainerInstanceResponse>("RegisterContainerInstance", again)));
   const auto& found = plane.core.state().instances.at(instance);
   EXPECT_EQ(found.cpu_units, 32 * 1024);
   EXPECT_EQ(found.tasks.size(), 1U);
@@ -224,10 +224,10 @@ TEST(Expiry, stopped_tasks_are_described_for_an_hour) {
 
 TEST(Operations, one_that_is_not_offered_is_named) {
   Plane plane;
-  const auto answer =
-      plane.call<api::ecs::ListServicesResponse>("ListServices", api::ecs::ListServicesRequest{});
+  const auto answer = plane.call<api::ecs::ListAccountSettingsResponse>(
+      "ListAccountSettings", api::ecs::ListAccountSettingsRequest{});
   ASSERT_FALSE(answer);
-  EXPECT_NE(answer.error().message.find("ListServices"), std::string::npos);
+  EXPECT_NE(answer.error().message.find("ListAccountSettings"), std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "control/task_network.h"
 
 namespace control {
 namespace {
@@ -56,8 +57,8 @@ std::vector<std::string> gpu_ids(const model::ContainerInstance& instance, bool 
 api::List<api::ecs::Resource> resources_of(const model::ContainerInstance& instance,
                                            bool remaining) {
   api::List<api::ecs::Resource> resources;
-  resources.push_back(integer_resource(
-      "CPU", remaining ? model::cpu_units_free(instance) : instance.cpu_units));
+  resources.push_back(
+      integer_resource("CPU", remaining ? model::cpu_units_free(instance) : instance.cpu_units));
   resources.push_back(integer_resource(
       "MEMORY", remaining ? model::memory_mib_free(instance) : instance.memory_mib));
   resources.push_back(set_resource("PORTS", taken_ports(instance, false, remaining)));
@@ -71,8 +72,12 @@ api::List<api::ecs::Resource> resources_of(const model::ContainerInstance& insta
 api::ecs::GpuSharingMode sharing_mode(const model::GpuSlot& gpu) {
   if (gpu.holders.empty()) return api::ecs::GpuSharingMode::Idle;
   return gpu.holders.front().milli == model::whole_gpu_milli ? api::ecs::GpuSharingMode::Dedicated
-                                                              : api::ecs::GpuSharingMode::NvidiaMps;
+                                                             : api::ecs::GpuSharingMode::NvidiaMps;
 }
+
+// Of a GPU that an agent other than Berth's has let go of.
+constexpr std::string_view unproven_release =
+    "unproven: its last task's agent cannot look at GPUs, and its STOPPED was taken as release";
 
 void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInstance& made) {
   for (const model::GpuSlot& gpu : instance.gpus) {
@@ -88,10 +93,20 @@ void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInsta
     status.gpu_id = gpu.device.uuid;
     status.model = gpu.device.model;
     status.memory_mib = gpu.device.memory_mib;
-    status.state = std::string(model::to_string(gpu.state));
-    if (!gpu.reason.empty()) status.reason = gpu.reason;
+    const bool idle = gpu.state == model::GpuState::Idle;
+    status.state = idle && !gpu.device.healthy ? std::string("UNHEALTHY")
+                                               : std::string(model::to_string(gpu.state));
+    if (!gpu.reason.empty()) {
+      status.reason = gpu.reason;
+    } else if (idle && gpu.released_unproven) {
+      status.reason = std::string(unproven_release);
+    }
     if (!gpu.device.healthy) status.reason = gpu.device.health_reason;
-    if (!gpu.holders.empty()) status.task_arn = gpu.holders.front().task.str();
+    if (!gpu.holders.empty()) {
+      status.task_arn = gpu.holders.front().task.str();
+    } else if (!gpu.unproven_tasks.empty()) {
+      status.task_arn = gpu.unproven_tasks.begin()->str();
+    }
     status.emulated = gpu.device.emulated;
     status.numa_node = gpu.device.numa_node;
     made.berth_gpus.push_back(std::move(status));
@@ -182,6 +197,13 @@ api::ecs::HealthStatus task_health(const model::Task& task) {
   return all_healthy ? api::ecs::HealthStatus::Healthy : api::ecs::HealthStatus::Unknown;
 }
 
+int32_t active_services(const Step& step, const model::Cluster& cluster) {
+  return static_cast<int32_t>(std::ranges::count_if(step.state().services, [&](const auto& entry) {
+    return entry.second.cluster == cluster.name &&
+           entry.second.status != model::ServiceStatus::Inactive;
+  }));
+}
+
 }  // namespace
 
 api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& cluster,
@@ -202,7 +224,7 @@ api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& clust
   made.registered_container_instances_count = instances;
   made.running_tasks_count = running;
   made.pending_tasks_count = pending;
-  made.active_services_count = 0;
+  made.active_services_count = active_services(step, cluster);
   made.statistics.set_present();
   made.tags.set_present();
   made.settings.set_present();
@@ -278,6 +300,7 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
     made.containers.push_back(
         describe_container(step, task, container, definition_of(definition, container.name)));
   }
+  if (has_task_network(definition)) add_network_interface(task, made);
   made.cpu = std::to_string(task.held.cpu_units);
   made.memory = std::to_string(task.held.memory_mib);
   made.created_at = task.created_at;
@@ -294,7 +317,8 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.pull_stopped_at = task.pull_stopped_at;
   made.started_at = task.started_at;
   if (!task.started_by.empty()) made.started_by = task.started_by;
-  if (!task.stop_code.empty()) made.stop_code = api::parse_enum<api::ecs::TaskStopCode>(task.stop_code);
+  if (!task.stop_code.empty())
+    made.stop_code = api::parse_enum<api::ecs::TaskStopCode>(task.stop_code);
   if (!task.stopped_reason.empty()) made.stopped_reason = task.stopped_reason;
   made.stopped_at = task.stopped_at;
   made.stopping_at = task.stopping_at;
@@ -303,6 +327,7 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.task_arn = task.arn.str();
   made.task_definition_arn = task.definition.str();
   made.version = task.version;
+  if (!task.stage.empty()) made.berth_stage = task.stage;
   return made;
 }
 

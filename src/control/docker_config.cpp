@@ -10,7 +10,9 @@ namespace {
 constexpr int64_t mib = int64_t{1} << 20;
 constexpr int64_t second_ns = 1'000'000'000;
 
-json::Value texts(const std::vector<std::string>& list) { return json::Value::array(list); }
+json::Value texts(const std::vector<std::string>& list) {
+  return json::Value::array(list);
+}
 
 void set_if(json::Value& object, std::string_view name, const std::optional<bool>& value) {
   if (value) object.set(name, *value);
@@ -66,13 +68,14 @@ json::Value tmpfs(const api::List<api::ecs::Tmpfs>& list) {
 }
 
 // Source: ECS API reference, LinuxParameters, maxSwap: the container's memory plus maxSwap is
-// Docker's MemorySwap; 0 is no swap.
+// Docker's MemorySwap; 0 is no swap. swappiness: without maxSwap it is ignored.
 void set_swap(const api::ecs::ContainerDefinition& container,
               const api::ecs::LinuxParameters& parameters, json::Value& host) {
   if (parameters.max_swap && container.memory) {
     host.set("MemorySwap", (int64_t{*container.memory} + *parameters.max_swap) * mib);
   }
-  if (parameters.swappiness) host.set("MemorySwappiness", *parameters.swappiness);
+  if (parameters.max_swap && parameters.swappiness)
+    host.set("MemorySwappiness", *parameters.swappiness);
 }
 
 void set_linux_parameters(const api::ecs::ContainerDefinition& container, json::Value& host) {
@@ -132,7 +135,9 @@ json::Value docker_host_config(const api::ecs::TaskDefinition& task,
                                const api::ecs::ContainerDefinition& container,
                                int64_t memory_reservation_mib) {
   json::Value host = json::Value::object();
-  host.set("NetworkMode", network_mode(task, container));
+  // The agent itself joins the containers of such a task in one network.
+  const bool task_network = task.network_mode == api::ecs::NetworkMode::Awsvpc;
+  if (!task_network) host.set("NetworkMode", network_mode(task, container));
   set_if(host, "ReadonlyRootfs", container.readonly_root_filesystem);
   set_if(host, "Dns", container.dns_servers);
   set_if(host, "DnsSearch", container.dns_search_domains);

@@ -145,13 +145,14 @@ base::Result<void> check_gpu_requests(const std::vector<model::GpuRequest>& requ
   const auto shared = std::ranges::find_if(requests, is_shared);
   const auto whole = std::ranges::find_if_not(requests, is_shared);
   if (shared != requests.end() && whole != requests.end()) {
-    return client_error(base::format(
-        "Container \"{}\" shares a GPU and container \"{}\" asks for whole ones: all GPU containers "
-        "of a task must use the same option.",
-        shared->container, whole->container));
+    return client_error(
+        base::format("Container \"{}\" shares a GPU and container \"{}\" asks for whole ones: all "
+                     "GPU containers "
+                     "of a task must use the same option.",
+                     shared->container, whole->container));
   }
-  const auto all = std::ranges::find(requests, model::GpuRequestKind::All,
-                                     &model::GpuRequest::kind);
+  const auto all =
+      std::ranges::find(requests, model::GpuRequestKind::All, &model::GpuRequest::kind);
   if (all != requests.end() && requests.size() > 1) {
     return client_error(base::format(
         "Container \"{}\" asks for ALL GPUs of the instance: no other container of the task can "

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "acs/messages.h"
+#include "acs/telemetry.h"
 #include "api/any.h"
 #include "api/service.h"
 #include "auth/key_ring.h"
@@ -33,6 +34,12 @@ struct SessionOpened {
   SessionId session = 0;
   model::ClusterName cluster;
   model::InstanceArn instance;
+  // Of the connection's query.
+  bool send_credentials = false;  // The agent has none yet: it has just started.
+  int32_t protocol_version = 2;
+  std::string agent_version = {};
+  std::string agent_hash = {};
+  std::string docker_version = {};
 };
 struct SessionMessage {
   SessionId session = 0;
@@ -43,10 +50,17 @@ struct SessionClosed {
   std::string reason;  // What the agent said when it closed; may be empty.
 };
 
+// A message of an instance's telemetry stream.
+struct TelemetryReceived {
+  model::InstanceArn instance;
+  acs::TelemetryRequest request;
+};
+
 // The time that Core::next_timer() asked for has come.
 struct TimerDue {};
 
-using Input = std::variant<ApiCall, SessionOpened, SessionMessage, SessionClosed, TimerDue>;
+using Input = std::variant<ApiCall, SessionOpened, SessionMessage, SessionClosed, TelemetryReceived,
+                           TimerDue>;
 
 struct Reply {
   RequestId id = 0;
@@ -62,7 +76,8 @@ struct CloseSession {
 };
 
 // Contract with the driver: `changes` are durable before any reply or message leaves. When the
-// write fails or its outcome is unknown, all of it is dropped and the Core made anew from the store.
+// write fails or its outcome is unknown, all of it is dropped and the Core made anew from the
+// store.
 struct Output {
   std::vector<model::Change> changes;
   std::vector<Reply> replies;

@@ -44,8 +44,7 @@ std::optional<model::ClusterName> cluster_name(const Step& step,
 base::Result<const model::Cluster*> require_cluster(const Step& step,
                                                     const std::optional<std::string>& cluster) {
   const auto name = cluster_name(step, cluster);
-  const model::Cluster* const found =
-      name ? model::find_cluster(step.state(), *name) : nullptr;
+  const model::Cluster* const found = name ? model::find_cluster(step.state(), *name) : nullptr;
   if (found == nullptr || found->status != model::ClusterStatus::Active) {
     return base::fail("ClusterNotFoundException", "Cluster not found.");
   }

@@ -4,6 +4,10 @@
 
 #include "base/format.h"
 #include "control/docker_config.h"
+#include "control/official_agent.h"
+#include "control/role_credentials.h"
+#include "control/secret_references.h"
+#include "control/task_network.h"
 #include "control/task_plan.h"
 
 namespace control {
@@ -25,6 +29,9 @@ api::ecs::ContainerDefinition merged(const model::Task& task,
   if (by_call->cpu) container.cpu = by_call->cpu;
   if (by_call->memory) container.memory = by_call->memory;
   if (by_call->memory_reservation) container.memory_reservation = by_call->memory_reservation;
+  if (!by_call->environment_files.empty()) {
+    container.environment_files = by_call->environment_files;
+  }
   for (const api::ecs::KeyValuePair& pair : by_call->environment) {
     container.environment.push_back(pair);  // The later of a name wins.
   }
@@ -32,7 +39,8 @@ api::ecs::ContainerDefinition merged(const model::Task& task,
 }
 
 acs::Container make_container(const model::Task& task, const model::TaskDefinition& definition,
-                              const api::ecs::ContainerDefinition& container) {
+                              const api::ecs::ContainerDefinition& container,
+                              const std::string& region) {
   acs::Container made;
   made.name = container.name.value_or("");
   made.image = container.image.value_or("");
@@ -40,6 +48,9 @@ acs::Container make_container(const model::Task& task, const model::TaskDefiniti
   made.entry_point = container.entry_point;
   for (const api::ecs::KeyValuePair& pair : container.environment) {
     made.environment[pair.name.value_or("")] = pair.value.value_or("");
+  }
+  for (const api::ecs::EnvironmentFile& file : container.environment_files) {
+    made.environment_files.push_back({"s3", file.value.value_or("")});
   }
   made.cpu = container.cpu.value_or(0);
   made.memory = container.memory.value_or(0);
@@ -58,8 +69,15 @@ acs::Container make_container(const model::Task& task, const model::TaskDefiniti
     acs::PortMapping port;
     port.container_port = mapping.container_port.value_or(0);
     port.host_port = mapping.host_port.value_or(0);
+    port.container_port_range = mapping.container_port_range.value_or("");
     port.protocol = api::to_string(mapping.protocol.value_or(api::ecs::TransportProtocol::Tcp));
     made.port_mappings.push_back(std::move(port));
+  }
+  made.secrets = secrets_of(container, region);
+  if (container.repository_credentials) {
+    const std::string secret = container.repository_credentials->credentials_parameter.value_or("");
+    made.registry_authentication = acs::RegistryAuthentication{
+        .type = "asm", .ecr_auth_data = {}, .asm_auth_data = acs::AsmAuthData{secret, region}};
   }
   made.privileged = container.privileged.value_or(false);
   for (const api::ecs::ContainerDependency& dependency : container.depends_on) {
@@ -71,16 +89,16 @@ acs::Container make_container(const model::Task& task, const model::TaskDefiniti
   made.start_timeout = container.start_timeout;
   made.stop_timeout = container.stop_timeout;
   if (container.restart_policy) {
-    made.restart_policy = acs::RestartPolicy{
-        container.restart_policy->enabled.value_or(false),
-        container.restart_policy->ignored_exit_codes,
-        container.restart_policy->restart_attempt_period.value_or(300)};
+    made.restart_policy =
+        acs::RestartPolicy{container.restart_policy->enabled.value_or(false),
+                           container.restart_policy->ignored_exit_codes,
+                           container.restart_policy->restart_attempt_period.value_or(300)};
   }
-  made.docker_config = acs::DockerConfig{
-      json::print(docker_config(container)),
-      json::print(docker_host_config(definition.definition, container,
-                                     container.memory_reservation.value_or(0))),
-      "1.24"};
+  made.docker_config =
+      acs::DockerConfig{json::print(docker_config(container)),
+                        json::print(docker_host_config(definition.definition, container,
+                                                       container.memory_reservation.value_or(0))),
+                        "1.24"};
   const auto same_name = [&](const model::TaskContainer& one) { return one.name == made.name; };
   const auto known = std::ranges::find_if(task.containers, same_name);
   if (known != task.containers.end()) made.container_arn = known->arn;
@@ -92,7 +110,9 @@ void add_gpus(const model::Task& task, acs::Task& made) {
   for (const model::GpuAssignment& held : task.held.gpus) {
     const auto same = std::ranges::find(made.associations, held.gpu, &acs::Association::name);
     if (same == made.associations.end()) {
-      made.associations.push_back({"gpu", held.gpu, {held.container},
+      made.associations.push_back({"gpu",
+                                   held.gpu,
+                                   {held.container},
                                    acs::AssociationContent{.encoding = "base64", .value = ""}});
     } else {
       same->containers.push_back(held.container);
@@ -140,8 +160,7 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   acs::Task made;
   made.arn = task.arn.str();
   made.task_cluster_arn = model::cluster_arn(step.settings.account, task.cluster);
-  made.desired_status =
-      task.desired_status == model::TaskStatus::Stopped ? "STOPPED" : "RUNNING";
+  made.desired_status = task.desired_status == model::TaskStatus::Stopped ? "STOPPED" : "RUNNING";
   made.launch_type = task.launch_type;
   made.group = task.group;
   made.berth_stop_reason = task.stopped_reason;
@@ -155,17 +174,31 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
     return made;
   }
   made.task_definition_account_id = step.settings.account.id;
-  made.network_mode = api::to_string(
-      definition->definition.network_mode.value_or(api::ecs::NetworkMode::Bridge));
+  made.network_mode =
+      api::to_string(definition->definition.network_mode.value_or(api::ecs::NetworkMode::Bridge));
+  if (definition->definition.pid_mode) {
+    made.pid_mode = api::to_string(*definition->definition.pid_mode);
+  }
+  if (definition->definition.ipc_mode) {
+    made.ipc_mode = api::to_string(*definition->definition.ipc_mode);
+  }
+  if (has_task_network(definition)) {
+    made.elastic_network_interfaces.push_back(network_interface(task));
+  }
   add_task_limits(task, *definition, made);
   for (const auto& container : definition->definition.container_definitions) {
-    made.containers.push_back(make_container(task, *definition, merged(task, container)));
+    made.containers.push_back(
+        make_container(task, *definition, merged(task, container), step.settings.account.region));
   }
   for (const api::ecs::Volume& volume : definition->definition.volumes) {
     made.volumes.push_back(make_volume(volume));
   }
   add_gpus(task, made);
   made.berth_cpuset = task.held.cpuset;
+  made.role_credentials = role_credentials(step, task, RoleType::TaskApplication);
+  made.execution_role_credentials = role_credentials(step, task, RoleType::TaskExecution);
+  const auto* const instance = model::find_instance(step.state(), task.instance);
+  if (instance != nullptr && !is_berth_agent(*instance)) adapt_to_official_agent(step, made);
   return made;
 }
 

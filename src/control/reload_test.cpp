@@ -41,8 +41,17 @@ void check_reload(const Plane& plane) {
   const model::RecordEncoder encoder(loaded, account);
   for (const auto& [key, value] : records) RC_ASSERT(encoder.encode(key) == value);
   RC_ASSERT(loaded.tasks.size() == plane.core.state().tasks.size());
+  RC_ASSERT(loaded.services.size() == plane.core.state().services.size());
+  RC_ASSERT(loaded.service_revisions.size() == plane.core.state().service_revisions.size());
+  RC_ASSERT(loaded.service_deployments.size() == plane.core.state().service_deployments.size());
+  RC_ASSERT(loaded.agent_keys.size() == plane.core.state().agent_keys.size());
+  RC_ASSERT(loaded.join_tokens.size() == plane.core.state().join_tokens.size());
+  for (const auto& [arn, task] : loaded.tasks) {
+    RC_ASSERT(task.tags == plane.core.state().tasks.at(arn).tags);
+  }
   for (const auto& [arn, instance] : loaded.instances) {
     const auto& original = plane.core.state().instances.at(arn);
+    RC_ASSERT(instance.tags == original.tags);
     RC_ASSERT(instance.cpu_units_held == original.cpu_units_held);
     RC_ASSERT(instance.memory_mib_held == original.memory_mib_held);
     for (size_t i = 0; i < instance.gpus.size(); ++i) {
@@ -59,9 +68,75 @@ std::string any_task(const Plane& plane, uint32_t pick) {
   return it->first.str();
 }
 
+void tag_something(Plane& plane, uint32_t pick) {
+  const auto& instances = plane.core.state().instances;
+  const std::string arns[] = {model::cluster_arn({}, model::ClusterName("default")),
+                              instances.begin()->first.str(), any_task(plane, pick / 3)};
+  if (pick % 2 == 0) {
+    api::ecs::TagResourceRequest request;
+    request.resource_arn = arns[pick % 3];
+    request.tags.push_back({.key = "k" + std::to_string(pick % 5), .value = std::to_string(pick)});
+    static_cast<void>(plane.call<api::ecs::TagResourceResponse>("TagResource", request));
+  } else {
+    api::ecs::UntagResourceRequest request;
+    request.resource_arn = arns[pick % 3];
+    request.tag_keys.push_back("k" + std::to_string(pick % 5));
+    static_cast<void>(plane.call<api::ecs::UntagResourceResponse>("UntagResource", request));
+  }
+}
+
+// Keys of agents come, join, and go; tasks' containers turn healthy or not.
+void use_keys(Plane& plane, uint32_t pick) {
+  if (pick % 4 == 0) {
+    static_cast<void>(plane.call<api::berth::CreateAgentKeyResponse>(
+        "CreateAgentKey", api::berth::CreateAgentKeyRequest{}));
+  } else if (pick % 4 == 1) {
+    const auto token = plane.call<api::berth::CreateJoinTokenResponse>(
+        "CreateJoinToken", api::berth::CreateJoinTokenRequest{});
+    api::berth::JoinClusterRequest request;
+    request.token = token->token;
+    request.agent_name = "a machine's own name " + std::to_string(pick);
+    RC_ASSERT((plane.call<api::berth::JoinClusterResponse>("JoinCluster", request).has_value()));
+  } else if (pick % 4 == 2 && !plane.core.state().agent_keys.empty()) {
+    api::berth::DeleteAgentKeyRequest request;
+    request.id = plane.core.state().agent_keys.begin()->first;
+    static_cast<void>(plane.call<api::berth::DeleteAgentKeyResponse>("DeleteAgentKey", request));
+  } else if (const std::string task = any_task(plane, pick); !task.empty()) {
+    acs::PublishHealthRequest health;
+    acs::TaskHealth& told = health.tasks.emplace_back();
+    told.task_arn = task;
+    told.containers.push_back({.container_name = "main",
+                               .health_status = pick % 8 < 4 ? "HEALTHY" : "UNHEALTHY",
+                               .status_since = plane.now,
+                               .status_message = {}});
+    plane.step(TelemetryReceived{plane.core.state().tasks.at(model::TaskArn(task)).instance,
+                                 std::move(health)});
+  }
+}
+
+void alter_service(Plane& plane, uint32_t pick) {
+  api::ecs::CreateServiceRequest create;
+  create.service_name = pick % 2 == 0 ? "web" : "api";
+  create.task_definition = pick % 3 == 0 ? "one" : "cpu";
+  create.desired_count = static_cast<int32_t>(pick % 4);
+  if (plane.call<api::ecs::CreateServiceResponse>("CreateService", create)) return;
+  api::ecs::UpdateServiceRequest update;
+  update.service = create.service_name;
+  update.desired_count = create.desired_count;
+  update.force_new_deployment = pick % 5 == 0;
+  if (pick % 7 != 0) {
+    static_cast<void>(plane.call<api::ecs::UpdateServiceResponse>("UpdateService", update));
+    return;
+  }
+  api::ecs::DeleteServiceRequest remove;
+  remove.service = create.service_name;
+  remove.force = true;
+  static_cast<void>(plane.call<api::ecs::DeleteServiceResponse>("DeleteService", remove));
+}
+
 void act(Plane& plane, uint32_t kind, uint32_t pick) {
   static constexpr const char* families[] = {"cpu", "one", "two", "all"};
-  switch (kind % 6) {
+  switch (kind % 10) {
     case 0:
     case 1:
       static_cast<void>(plane.run_task(families[pick % 4], static_cast<int32_t>(1 + pick % 3)));
@@ -77,6 +152,16 @@ void act(Plane& plane, uint32_t kind, uint32_t pick) {
       return;
     case 4:
       plane.report(any_task(plane, pick), "STOPPED", static_cast<int32_t>(pick % 256));
+      return;
+    case 5:
+      tag_something(plane, pick);
+      return;
+    case 6:
+      use_keys(plane, pick);
+      return;
+    case 7:
+    case 8:
+      alter_service(plane, pick);
       return;
     default:
       plane.pass(std::chrono::minutes(pick % 90));

@@ -1,6 +1,9 @@
 #include "control/reports.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "control/errors.h"
@@ -10,6 +13,7 @@ namespace control {
 namespace {
 
 constexpr size_t most_reason = 1024;
+constexpr size_t most_stage = 64;
 
 // The task as the change will leave it; starts as the task is.
 model::TaskReported unchanged(const model::Task& task) {
@@ -24,6 +28,7 @@ model::TaskReported unchanged(const model::Task& task) {
           .pull_started_at = task.pull_started_at,
           .pull_stopped_at = task.pull_stopped_at,
           .execution_stopped_at = task.execution_stopped_at,
+          .stage = task.stage,
           .gpu_releases = {}};
 }
 
@@ -99,26 +104,85 @@ void explain_stop(const Step& step, const model::Task& task,
                                              : "All containers in task exited";
 }
 
-bool is_berth_agent(const Step& step, const model::Task& task) {
-  const auto* const instance = model::find_instance(step.state(), task.instance);
-  return instance != nullptr && instance->attributes.contains("berth.agent");
+bool is_berth_agent(const model::ContainerInstance& instance) {
+  return instance.attributes.contains("berth.agent");
+}
+
+const api::ecs::BerthGpuRelease* release_of(const api::ecs::SubmitTaskStateChangeRequest& report,
+                                            const std::string& gpu) {
+  const auto found = std::ranges::find_if(
+      report.gpu_release, [&](const auto& release) { return release.gpu_id == gpu; });
+  return found == report.gpu_release.end() ? nullptr : &*found;
+}
+
+// What a report of STOPPED says of one GPU.
+model::GpuRelease release_by(const model::ContainerInstance& instance,
+                             const api::ecs::SubmitTaskStateChangeRequest& report,
+                             const std::string& gpu) {
+  using enum model::GpuReleaseKind;
+  if (!is_berth_agent(instance)) return {gpu, OnWordAlone, {}};
+  const api::ecs::BerthGpuRelease* const told = release_of(report, gpu);
+  if (told == nullptr) {
+    return {gpu, NotEmpty,
+            "the agent reported the task STOPPED without proof that the GPU is empty"};
+  }
+  if (told->empty.value_or(false)) return {gpu, Proven, {}};
+  const std::string reason = bounded(told->reason);
+  return {gpu, NotEmpty, reason.empty() ? "the agent found the GPU in use" : reason};
+}
+
+// The GPUs that the task holds, each once.
+std::set<std::string> gpus_of(const model::Task& task) {
+  std::set<std::string> gpus;
+  for (const model::GpuAssignment& held : task.held.gpus) gpus.insert(held.gpu);
+  return gpus;
 }
 
 // An official agent's STOPPED must do as proof; Berth's own says of each GPU whether it is empty.
 void settle_gpus(const Step& step, const model::Task& task,
                  const api::ecs::SubmitTaskStateChangeRequest& report,
                  model::TaskReported& change) {
-  if (!is_berth_agent(step, task)) return;
-  for (const model::GpuAssignment& held : task.held.gpus) {
-    const auto found = std::ranges::find_if(
-        report.gpu_release, [&](const auto& release) { return release.gpu_id == held.gpu; });
-    if (found != report.gpu_release.end() && found->empty.value_or(false)) continue;
-    const std::string reason =
-        found == report.gpu_release.end()
-            ? std::string("the agent reported the task STOPPED without proof that the GPU is empty")
-            : bounded(found->reason);
-    change.gpu_releases.push_back({held.gpu, false, reason});
+  using enum model::GpuReleaseKind;
+  const auto* const instance = model::find_instance(step.state(), task.instance);
+  CHECK(instance != nullptr);
+  for (const std::string& gpu : gpus_of(task)) {
+    model::GpuRelease release = release_by(*instance, report, gpu);
+    const model::GpuSlot* const slot = model::find_gpu(*instance, gpu);
+    CHECK(slot != nullptr);
+    // What is so already needs no record.
+    const bool known = (release.kind == Proven && !slot->released_unproven) ||
+                       (release.kind == OnWordAlone && slot->released_unproven);
+    if (!known) change.gpu_releases.push_back(std::move(release));
   }
+}
+
+// A task that was given up, and whose GPUs are kept until its agent tells: now it does.
+base::Result<void> take_late_proof(Step& step, const model::ClusterName& cluster,
+                                   const api::ecs::SubmitTaskStateChangeRequest& report) {
+  if (report.status != "STOPPED") return {};
+  const std::string& text = report.task.value_or("");
+  const model::TaskArn task = text.starts_with("arn:")
+                                  ? model::TaskArn(text)
+                                  : model::task_arn(step.settings.account, cluster, text);
+  std::vector<std::pair<const model::ContainerInstance*, std::string>> waiting;
+  for (const auto& [arn, instance] : step.state().instances) {
+    for (const model::GpuSlot& gpu : instance.gpus) {
+      if (gpu.unproven_tasks.contains(task)) waiting.emplace_back(&instance, gpu.device.uuid);
+    }
+  }
+  for (const auto& [instance, gpu] : waiting) {
+    TRY_VOID(allow(step, "SubmitTaskStateChange", instance->cluster, instance->arn.str()));
+  }
+  for (const auto& [instance, gpu] : waiting) {
+    model::GpuRelease release = release_by(*instance, report, gpu);
+    if (release.kind != model::GpuReleaseKind::NotEmpty) {
+      const bool on_word_alone = release.kind == model::GpuReleaseKind::OnWordAlone;
+      step.change(model::GpuProven{instance->arn, gpu, task, on_word_alone});
+    } else if (release_of(report, gpu) != nullptr) {
+      step.change(model::GpuQuarantined{instance->arn, gpu, std::move(release.reason)});
+    }
+  }
+  return {};
 }
 
 void stop_containers(model::TaskReported& change) {
@@ -127,18 +191,24 @@ void stop_containers(model::TaskReported& change) {
   }
 }
 
-void take_times(const api::ecs::SubmitTaskStateChangeRequest& report,
-                model::TaskReported& change) {
+void take_times(const api::ecs::SubmitTaskStateChangeRequest& report, model::TaskReported& change) {
   if (report.pull_started_at) change.pull_started_at = report.pull_started_at;
   if (report.pull_stopped_at) change.pull_stopped_at = report.pull_stopped_at;
   if (report.execution_stopped_at) change.execution_stopped_at = report.execution_stopped_at;
+}
+
+// Only of a task that is on its way: what RUNNING and STOPPED say needs no stage.
+std::string stage_of(const api::ecs::SubmitTaskStateChangeRequest& report,
+                     model::TaskStatus status) {
+  if (status >= model::TaskStatus::Running) return {};
+  return report.berth_stage.value_or("").substr(0, most_stage);
 }
 
 bool says_something_new(const model::Task& task, const model::TaskReported& change) {
   if (task.last_status != change.last_status) return true;
   if (task.pull_started_at != change.pull_started_at ||
       task.pull_stopped_at != change.pull_stopped_at ||
-      task.execution_stopped_at != change.execution_stopped_at) {
+      task.execution_stopped_at != change.execution_stopped_at || task.stage != change.stage) {
     return true;
   }
   return task.containers != change.containers;
@@ -149,7 +219,9 @@ bool says_something_new(const model::Task& task, const model::TaskReported& chan
 base::Result<void> take_task_report(Step& step, const model::ClusterName& cluster,
                                     const api::ecs::SubmitTaskStateChangeRequest& report) {
   const model::Task* const task = find_task(step, cluster, report.task.value_or(""));
-  if (task == nullptr || task->last_status == model::TaskStatus::Stopped) return {};
+  if (task == nullptr || task->last_status == model::TaskStatus::Stopped) {
+    return take_late_proof(step, cluster, report);
+  }
   TRY_VOID(allow(step, "SubmitTaskStateChange", cluster, task->instance.str()));
   const auto status = report.status ? model::parse_task_status(*report.status) : std::nullopt;
   if (report.status && !status) {
@@ -163,6 +235,7 @@ base::Result<void> take_task_report(Step& step, const model::ClusterName& cluste
   }
   take_times(report, change);
   if (status && *status > change.last_status) change.last_status = *status;
+  change.stage = stage_of(report, change.last_status);
   if (change.last_status == model::TaskStatus::Running && !change.started_at) {
     change.started_at = step.now;
   }
@@ -207,6 +280,13 @@ void give_up_task(Step& step, const model::TaskArn& arn, std::string reason) {
   }
   if (!change.stopping_at) change.stopping_at = step.now;
   change.stopped_at = step.now;
+  for (const std::string& gpu : gpus_of(*task)) {
+    change.gpu_releases.push_back(
+        {gpu, model::GpuReleaseKind::Unproven,
+         base::format("task {} was given up without its agent's word; the GPU is kept until that "
+                      "agent is back and finds it empty",
+                      model::short_id(arn.str()))});
+  }
   step.change(std::move(change));
 }
 

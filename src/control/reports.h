@@ -12,7 +12,8 @@ namespace control {
 
 // Merges a task's report into the state. Never back from STOPPED; a repeated RUNNING after a stop
 // began changes containers only; a report about a forgotten task is acknowledged, so that its
-// agent can forget it too. Errors: InvalidParameterException, on which an agent drops the report.
+// agent can forget it too. STOPPED of a task that was given up may prove its GPUs empty. Errors:
+// InvalidParameterException, on which an agent drops the report.
 base::Result<void> take_task_report(Step& step, const model::ClusterName& cluster,
                                     const api::ecs::SubmitTaskStateChangeRequest& report);
 
@@ -20,7 +21,8 @@ base::Result<void> take_task_report(Step& step, const model::ClusterName& cluste
 base::Result<void> take_container_report(Step& step, const model::ClusterName& cluster,
                                          const api::ecs::SubmitContainerStateChangeRequest& report);
 
-// The task's machine is gone for good: the task is STOPPED without an agent's word.
+// The task's machine is gone for good: the task is STOPPED without an agent's word, and its GPUs
+// are quarantined until that agent's report proves them empty, or an operator clears them.
 void give_up_task(Step& step, const model::TaskArn& arn, std::string reason);
 
 }  // namespace control

@@ -27,6 +27,27 @@ bool to_be_stopped(const model::ClusterState& state, const model::InstanceArn& i
          task->desired_status == model::TaskStatus::Stopped;
 }
 
+// When keys that are made now are to be replaced.
+base::Time renewal(const Settings& settings, base::Time now) {
+  return now + std::max(settings.credentials_lifetime - settings.credentials_renewal,
+                        settings.credentials_lifetime / 2);
+}
+
+// Official agents tell their versions here only; ours has told them when it registered.
+void take_versions(Step& step, const model::ContainerInstance& instance,
+                   const SessionOpened& opened) {
+  model::ContainerInstance told = instance;
+  if (!opened.agent_version.empty()) told.agent_version = opened.agent_version;
+  if (!opened.agent_hash.empty()) told.agent_hash = opened.agent_hash;
+  if (!opened.docker_version.empty()) told.docker_version = opened.docker_version;
+  if (told.agent_version == instance.agent_version && told.agent_hash == instance.agent_hash &&
+      told.docker_version == instance.docker_version) {
+    return;
+  }
+  ++told.version;
+  step.change(model::InstanceRegistered{std::move(told)});
+}
+
 }  // namespace
 
 Sessions::Sessions(const model::ClusterState& state, const Settings& settings, base::Time now)
@@ -72,7 +93,15 @@ void Sessions::open(Step& step, Output& output, const SessionOpened& opened) {
       model::find_instance(step.state(), opened.instance);
   if (instance == nullptr || instance->status == model::InstanceStatus::Inactive) {
     output.closes.push_back(
-        {opened.session, {"InactiveInstanceException", "The container instance is not registered."}});
+        {opened.session,
+         {"InactiveInstanceException", "The container instance is not registered."}});
+    return;
+  }
+  if (instance->cluster != opened.cluster) {
+    output.closes.push_back({opened.session,
+                             {"InvalidClusterException",
+                              base::format("The container instance is of the cluster {}, not {}.",
+                                           instance->cluster.str(), opened.cluster.str())}});
     return;
   }
   forget_expected(opened.instance);
@@ -81,16 +110,19 @@ void Sessions::open(Step& step, Output& output, const SessionOpened& opened) {
   }
   const acs::SessionPeer peer{
       .cluster_arn = model::cluster_arn(step.settings.account, instance->cluster),
-      .container_instance_arn = opened.instance.str()};
+      .container_instance_arn = opened.instance.str(),
+      .protocol_version = opened.protocol_version,
+      .send_credentials = opened.send_credentials};
   const auto [entry, inserted] = sessions_.emplace(
       opened.session,
       Session{opened.instance, acs::ServerSession(acs_settings_, peer, step.now), step.now});
   CHECK(inserted);
   of_instance_[opened.instance].insert(opened.session);
+  take_versions(step, *instance, opened);
   Session& session = entry->second;
-  output.messages.push_back(
-      {opened.session,
-       session.acs.open(manifest_of(step, *instance), timeline_, step.random, step.now)});
+  send_role_keys(step, output, *instance, opened);
+  output.messages.push_back({opened.session, session.acs.open(manifest_of(step, *instance),
+                                                              timeline_, step.random, step.now)});
   for (const model::TaskArn& arn : instance->tasks) {
     if (!model::find_task(step.state(), arn)->acknowledged) deliver(step, output, arn);
   }
@@ -111,6 +143,7 @@ void Sessions::receive(Step& step, Output& output, const SessionMessage& message
       step.change(model::TaskAcknowledged{task->arn});
     }
   }
+  if (received.credentials) roles_.acknowledged(received.credentials->credentials_id);
   if (received.stop_candidates) {
     std::vector<acs::TaskIdentifier> stops;
     std::ranges::copy_if(received.stop_candidates->stop_candidates, std::back_inserter(stops),
@@ -144,7 +177,7 @@ void Sessions::close(Step& step, const SessionClosed& closed) {
   drop(closed.session, step, closed.reason);
 }
 
-void Sessions::tick(Step& step, Output& output) {
+void Sessions::close_silent(Step& step, Output& output) {
   while (!due_.empty() && due_.begin()->first <= step.now) {
     const SessionId id = due_.begin()->second;
     Session& session = sessions_.at(id);
@@ -152,14 +185,20 @@ void Sessions::tick(Step& step, Output& output) {
     for (acs::ServerMessage& message : ticked.messages) {
       output.messages.push_back({id, std::move(message)});
     }
-    if (ticked.dead) {
-      // Not InactiveInstanceException: on that an agent stays away for an hour.
-      output.closes.push_back({id, {"ServerException", "No answer to heartbeats."}});
-      drop(id, step, "The agent did not answer heartbeats.");
-    } else {
+    if (!ticked.dead) {
       reschedule(id, session);
+      continue;
     }
+    // Not InactiveInstanceException: on that an agent stays away for an hour.
+    output.closes.push_back({id, {"ServerException", "No answer to heartbeats."}});
+    const model::InstanceArn arn = session.instance;
+    drop(id, step, "The agent did not answer heartbeats.");
+    // It has been silent for long enough: no grace on top.
+    if (expected_.contains(arn)) expect_by(arn, step.now, expected_.at(arn).reason);
   }
+}
+
+void Sessions::tell_missing(Step& step) {
   while (!expected_by_.empty() && expected_by_.begin()->first <= step.now) {
     const model::InstanceArn arn = expected_by_.begin()->second;
     const std::string reason = expected_.at(arn).reason;
@@ -170,24 +209,79 @@ void Sessions::tick(Step& step, Output& output) {
   }
 }
 
+void Sessions::tick(Step& step, Output& output) {
+  close_silent(step, output);
+  tell_missing(step);
+  for (const RoleSchedule::Key& key : roles_.due(step.now)) send_role_key(step, output, key);
+}
+
 base::Time Sessions::next_tick() const {
-  base::Time next = base::Time::max();
-  if (!due_.empty()) next = due_.begin()->first;
+  base::Time next = roles_.next();
+  if (!due_.empty()) next = std::min(next, due_.begin()->first);
   if (!expected_by_.empty()) next = std::min(next, expected_by_.begin()->first);
   return next;
+}
+
+SessionId Sessions::newest_of(const model::InstanceArn& arn) const {
+  const auto sessions = of_instance_.find(arn);
+  return sessions == of_instance_.end() ? 0 : *sessions->second.rbegin();
 }
 
 void Sessions::deliver(Step& step, Output& output, const model::TaskArn& arn) {
   const model::Task* const task = model::find_task(step.state(), arn);
   if (task == nullptr || task->last_status == model::TaskStatus::Stopped) return;
-  const auto sessions = of_instance_.find(task->instance);
-  if (sessions == of_instance_.end()) return;  // Delivered when the agent connects.
-  const SessionId newest = *sessions->second.rbegin();
+  const SessionId newest = newest_of(task->instance);
+  if (newest == 0) return;  // Delivered when the agent connects.
   Session& session = sessions_.at(newest);
+  acs::Task payload = make_payload(step, *task);
+  note_role_keys(step, payload);
   output.messages.push_back(
-      {newest,
-       session.acs.deliver(make_payload(step, *task), timeline_, step.random, step.now)});
+      {newest, session.acs.deliver(std::move(payload), timeline_, step.random, step.now)});
   reschedule(newest, session);
+}
+
+void Sessions::note_role_keys(const Step& step, const acs::Task& payload) {
+  const auto note = [&](RoleType type, const std::optional<acs::IAMRoleCredentials>& sent) {
+    if (!sent) return;
+    roles_.sent({model::TaskArn(payload.arn), type}, sent->credentials_id,
+                step.now + step.settings.redeliver_after, renewal(step.settings, step.now));
+  };
+  note(RoleType::TaskApplication, payload.role_credentials);
+  note(RoleType::TaskExecution, payload.execution_role_credentials);
+}
+
+// An agent keeps the keys in memory only. One that has just started asks for them; one that has
+// only renewed its connection has them, unless this is the control plane's first word since its own
+// start.
+void Sessions::send_role_keys(Step& step, Output& output, const model::ContainerInstance& instance,
+                              const SessionOpened& opened) {
+  for (const model::TaskArn& arn : instance.tasks) {
+    const model::Task* const task = model::find_task(step.state(), arn);
+    if (task->desired_status == model::TaskStatus::Stopped || !task->acknowledged) continue;
+    for (const RoleType type : role_types) {
+      const RoleSchedule::Key key{arn, type};
+      if (opened.send_credentials || !roles_.knows(key)) send_role_key(step, output, key);
+    }
+  }
+}
+
+void Sessions::send_role_key(Step& step, Output& output, const RoleSchedule::Key& key) {
+  const model::Task* const task = model::find_task(step.state(), key.task);
+  const bool wanted = task != nullptr && task->desired_status != model::TaskStatus::Stopped;
+  const SessionId newest = wanted ? newest_of(task->instance) : 0;
+  auto credentials = newest == 0 ? std::nullopt : role_credentials(step, *task, key.type);
+  if (!credentials) return roles_.forget_key(key);  // Without a session: sent at the next one.
+  roles_.sent(key, credentials->credentials_id, step.now + step.settings.redeliver_after,
+              renewal(step.settings, step.now));
+  send(newest, output,
+       acs::IAMRoleCredentialsMessage{
+           .message_id = step.random.uuid(),
+           .task_arn = key.task.str(),
+           .task_cluster_arn = model::cluster_arn(step.settings.account, task->cluster),
+           .role_type = std::string(to_string(key.type)),
+           .role_credentials = std::move(credentials)},
+       step.now);
+  reschedule(newest, sessions_.at(newest));
 }
 
 void Sessions::settle(const model::ClusterState& state, const model::TaskArn& arn) {
@@ -217,7 +311,9 @@ void Sessions::announce(Step& step, Output& output, size_t first) {
     } else if (const auto* const stop = std::get_if<model::TaskStopRequested>(&change)) {
       deliver(step, output, stop->arn);
     } else if (const auto* const report = std::get_if<model::TaskReported>(&change)) {
-      if (report->last_status == model::TaskStatus::Stopped) settle(step.state(), report->arn);
+      if (report->last_status != model::TaskStatus::Stopped) continue;
+      settle(step.state(), report->arn);
+      roles_.forget(report->arn);
     } else if (const auto* const registered = std::get_if<model::InstanceRegistered>(&change)) {
       const model::InstanceArn& arn = registered->instance.arn;
       if (!of_instance_.contains(arn)) {

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "control/input.h"
+#include "control/role_credentials.h"
 #include "control/step.h"
 
 namespace control {
@@ -23,7 +24,8 @@ class Sessions {
   void open(Step& step, Output& output, const SessionOpened& opened);
   void receive(Step& step, Output& output, const SessionMessage& message);
   void close(Step& step, const SessionClosed& closed);
-  // Heartbeats, redeliveries, dead connections, agents whose grace is over.
+  // Heartbeats, redeliveries, keys of roles that expire, dead connections, agents whose grace is
+  // over.
   void tick(Step& step, Output& output);
   base::Time next_tick() const;
 
@@ -40,6 +42,14 @@ class Sessions {
   void send(SessionId id, Output& output, acs::ServerMessage message, base::Time now);
   void reschedule(SessionId id, Session& session);
   void deliver(Step& step, Output& output, const model::TaskArn& arn);
+  // The newest session of the instance; 0: none.
+  SessionId newest_of(const model::InstanceArn& arn) const;
+  void send_role_keys(Step& step, Output& output, const model::ContainerInstance& instance,
+                      const SessionOpened& opened);
+  void send_role_key(Step& step, Output& output, const RoleSchedule::Key& key);
+  void note_role_keys(const Step& step, const acs::Task& payload);
+  void close_silent(Step& step, Output& output);
+  void tell_missing(Step& step);
   void settle(const model::ClusterState& state, const model::TaskArn& arn);
   void drop(SessionId id, const Step& step, std::string reason);
   void expect_by(const model::InstanceArn& arn, base::Time deadline, std::string reason);
@@ -48,6 +58,7 @@ class Sessions {
 
   acs::ServerSettings acs_settings_;
   acs::Timeline timeline_;
+  RoleSchedule roles_;
   std::map<SessionId, Session> sessions_;
   // An agent opens a new session before the old one has closed: the newest gets the payloads.
   std::map<model::InstanceArn, std::set<SessionId>> of_instance_;

@@ -23,6 +23,16 @@ struct Settings {
   base::Milliseconds heartbeat_timeout{20'000};
   // An unacknowledged payload is sent again after this long.
   base::Milliseconds redeliver_after{15'000};
+  // Every secret that is given out follows from it (auth/mint.h): 32 unpredictable bytes.
+  std::string master_key;
+  // How long the keys of tasks' roles are good, and how long before that they are sent anew.
+  base::Milliseconds credentials_lifetime{6 * 3'600'000};
+  base::Milliseconds credentials_renewal{3'600'000};
+  // A RUNNING task of a service without a health check counts as healthy after this long; one that
+  // ends by itself before counts as failed to start.
+  base::Milliseconds service_settle{5'000};
+  // Service tasks on an instance whose agent stays away for longer are replaced; others are kept.
+  base::Milliseconds instance_lost_after{600'000};
   // How long stopped tasks, INACTIVE instances and client tokens are remembered.
   base::Milliseconds stopped_task_kept{3'600'000};
   base::Milliseconds client_token_kept{24 * 3'600'000};

@@ -20,13 +20,18 @@ class Step {
  public:
   Step(model::ClusterState& state, placement::Engine& engine, base::Random& random,
        const Settings& settings, base::Time now, Output& output)
-      : engine(engine), random(random), settings(settings), now(now), state_(state),
+      : engine(engine),
+        random(random),
+        settings(settings),
+        now(now),
+        state_(state),
         output_(output) {}
 
   const model::ClusterState& state() const { return state_; }
   // Applies the change at once and has it written before anything of this step is released.
   // Validate first: there is no undo.
   void change(model::Change change);
+  size_t changes_made() const { return output_.changes.size(); }
 
   placement::Engine& engine;
   base::Random& random;

@@ -5,7 +5,11 @@
 
 #include "base/format.h"
 #include "control/errors.h"
+#include "control/gpu_mistakes.h"
 #include "control/gpu_requirements.h"
+#include "control/tags.h"
+#include "control/task_definition/rules.h"
+#include "control/task_network.h"
 
 namespace control {
 namespace {
@@ -15,9 +19,8 @@ using Overrides = std::optional<api::ecs::TaskOverride>;
 const api::ecs::ContainerOverride* override_of(const Overrides& overrides,
                                                const std::string& container) {
   if (!overrides) return nullptr;
-  const auto found =
-      std::ranges::find_if(overrides->container_overrides,
-                           [&](const auto& one) { return one.name == container; });
+  const auto found = std::ranges::find_if(overrides->container_overrides,
+                                          [&](const auto& one) { return one.name == container; });
   return found == overrides->container_overrides.end() ? nullptr : &*found;
 }
 
@@ -28,16 +31,15 @@ base::Result<void> check_overrides(const Overrides& overrides,
     const bool known = std::ranges::any_of(definition.container_definitions,
                                            [&](const auto& c) { return c.name == one.name; });
     if (!known) {
-      return invalid_parameter(base::format(
-          "Override for container named {} is not a container in the TaskDefinition.",
-          one.name.value_or("(none)")));
+      return invalid_parameter(
+          base::format("Override for container named {} is not a container in the TaskDefinition.",
+                       one.name.value_or("(none)")));
     }
-    if (!one.environment_files.empty()) {
-      return client_error(base::format(
-          "overrides.containerOverrides[{}].environmentFiles is not offered by this version of "
-          "Berth: use environment.",
-          one.name.value_or("")));
-    }
+    TRY_VOID(refuse_gpu_mistakes(one));
+    api::ecs::ContainerDefinition with_files;
+    with_files.name = one.name;
+    with_files.environment_files = one.environment_files;
+    TRY_VOID(check_environment_files(with_files));
   }
   if (!overrides->inference_accelerator_overrides.empty() || overrides->ephemeral_storage) {
     return client_error(
@@ -49,25 +51,28 @@ base::Result<void> check_overrides(const Overrides& overrides,
 
 // The call's figure, else the definition's.
 template <class T>
-std::optional<T> overridden(const std::optional<T>& by_call, const std::optional<T>& by_definition) {
+std::optional<T> overridden(const std::optional<T>& by_call,
+                            const std::optional<T>& by_definition) {
   return by_call ? by_call : by_definition;
 }
 
-void add_host_ports(const api::ecs::ContainerDefinition& container, bool host_network,
+void add_host_ports(const api::ecs::ContainerDefinition& container, api::ecs::NetworkMode mode,
                     std::vector<model::HostPort>& ports) {
+  if (mode == api::ecs::NetworkMode::Awsvpc) return;  // The ports of the task's own address.
+  const bool host_network = mode == api::ecs::NetworkMode::Host;
   for (const api::ecs::PortMapping& mapping : container.port_mappings) {
     const int32_t host_port =
         mapping.host_port.value_or(host_network ? mapping.container_port.value_or(0) : 0);
     if (host_port <= 0) continue;
-    ports.push_back({static_cast<uint16_t>(host_port),
-                     mapping.protocol == api::ecs::TransportProtocol::Udp});
+    ports.push_back(
+        {static_cast<uint16_t>(host_port), mapping.protocol == api::ecs::TransportProtocol::Udp});
   }
 }
 
 base::Result<model::ResourceRequest> sum_up(const api::ecs::TaskDefinition& definition,
                                             const Overrides& overrides) {
   model::ResourceRequest sum;
-  const bool host_network = definition.network_mode == api::ecs::NetworkMode::Host;
+  const auto mode = definition.network_mode.value_or(api::ecs::NetworkMode::Bridge);
   for (const api::ecs::ContainerDefinition& container : definition.container_definitions) {
     const std::string& name = container.name.value_or("");
     static const api::ecs::ContainerOverride nothing;
@@ -75,10 +80,9 @@ base::Result<model::ResourceRequest> sum_up(const api::ecs::TaskDefinition& defi
     const api::ecs::ContainerOverride& by_call = found == nullptr ? nothing : *found;
     sum.cpu_units += overridden(by_call.cpu, container.cpu).value_or(0);
     const auto memory = overridden(by_call.memory, container.memory);
-    sum.memory_mib +=
-        overridden(by_call.memory_reservation, container.memory_reservation).value_or(
-            memory.value_or(0));
-    add_host_ports(container, host_network, sum.host_ports);
+    sum.memory_mib += overridden(by_call.memory_reservation, container.memory_reservation)
+                          .value_or(memory.value_or(0));
+    add_host_ports(container, mode, sum.host_ports);
     const auto& requirements = by_call.resource_requirements.empty()
                                    ? container.resource_requirements
                                    : by_call.resource_requirements;
@@ -103,11 +107,7 @@ base::Result<void> check_options(const TaskOptions& options) {
   if (options.group && options.group->starts_with("service:")) {
     return invalid_parameter("group must not begin with \"service:\": services name theirs so.");
   }
-  if (options.tags.size() > 50) return invalid_parameter("A task has at most 50 tags.");
-  if (options.enable_execute_command) {
-    return client_error(
-        "enableExecuteCommand is not offered by this version of Berth: leave it out.");
-  }
+  TRY_VOID(check_tags(options.tags, "task"));
   return {};
 }
 
@@ -135,9 +135,8 @@ api::ecs::PlacementConstraint has_attribute(const api::ecs::Attribute& attribute
 // "256" as it is, "0.5 vCPU" or "2 GB" times the unit's factor.
 std::optional<int64_t> with_unit(std::string_view text, std::string_view unit, int64_t factor) {
   if (text.size() > unit.size() &&
-      std::ranges::equal(text.substr(text.size() - unit.size()), unit, [](char a, char b) {
-        return (a | 0x20) == (b | 0x20);
-      })) {
+      std::ranges::equal(text.substr(text.size() - unit.size()), unit,
+                         [](char a, char b) { return (a | 0x20) == (b | 0x20); })) {
     text.remove_suffix(unit.size());
     while (text.ends_with(' ')) text.remove_suffix(1);
   } else {
@@ -176,9 +175,11 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
                                  const TaskOptions& options) {
   TRY_VOID(check_options(options));
   TRY_VOID(check_overrides(options.overrides, definition.definition));
-  if (definition.definition.status != api::ecs::TaskDefinitionStatus::Active) {
+  if (definition.definition.status != api::ecs::TaskDefinitionStatus::Active &&
+      !options.inactive_definition_too) {
     return client_error("TaskDefinition is inactive");
   }
+  TRY_VOID(check_network_configuration(definition.definition, options.network_configuration));
   TaskPlan plan;
   plan.request.cluster = cluster.name;
   plan.request.resources = TRY(sum_up(definition.definition, options.overrides));
@@ -198,12 +199,14 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   }
   model::Task& task = plan.task;
   task.cluster = cluster.name;
-  task.definition = model::TaskDefinitionArn(definition.definition.task_definition_arn.value_or(""));
+  task.definition =
+      model::TaskDefinitionArn(definition.definition.task_definition_arn.value_or(""));
   task.group = plan.request.group;
   task.started_by = options.started_by.value_or("");
   task.launch_type = options.launch_type;
   task.overrides = options.overrides;
   task.tags = tags_of(options, definition);
+  task.subnet = subnet_of(options.network_configuration);
   task.enable_execute_command = options.enable_execute_command;
   task.created_at = step.now;
   for (const api::ecs::ContainerDefinition& container :

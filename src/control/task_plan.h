@@ -22,6 +22,8 @@ struct TaskOptions {
   api::List<api::ecs::Tag> tags;
   bool propagate_definition_tags = false;
   bool enable_execute_command = false;
+  std::optional<api::ecs::NetworkConfiguration> network_configuration = {};
+  bool inactive_definition_too = false;  // A service goes on with one that was deregistered.
 };
 
 struct TaskPlan {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/berth.h"
 #include "api/service.h"
 #include "control/core.h"
 #include "model/catalogue.h"
@@ -25,9 +26,12 @@ class Plane {
   // One API call; its answer, typed.
   template <class Response, class Request>
   base::Result<Response> call(std::string_view operation, Request request) {
-    const api::Operation* const found = api::find(api::ecs_service(), operation);
+    const api::Operation* const of_ecs = api::find(api::ecs_service(), operation);
+    const api::Operation* const found =
+        of_ecs != nullptr ? of_ecs : api::find(api::berth_service(), operation);
     CHECK(found != nullptr);
-    ApiCall input{++last_id, found, api::Any::make(std::move(request)), {}};
+    caller.service = of_ecs != nullptr ? "ecs" : "berth";
+    ApiCall input{++last_id, found, api::Any::make(std::move(request)), caller};
     Output output = step(std::move(input));
     CHECK(output.replies.size() == 1);
     auto& result = output.replies.front().result;
@@ -71,8 +75,8 @@ class Plane {
       device.type = api::ecs::PlatformDeviceType::Gpu;
       request.platform_devices.push_back(std::move(device));
     }
-    const auto response = call<api::ecs::RegisterContainerInstanceResponse>(
-        "RegisterContainerInstance", request);
+    const auto response =
+        call<api::ecs::RegisterContainerInstanceResponse>("RegisterContainerInstance", request);
     CHECK(response.has_value());
     return model::InstanceArn(*response->container_instance->container_instance_arn);
   }
@@ -137,6 +141,7 @@ class Plane {
 
   Core core;
   base::Time now = start_time;
+  auth::Caller caller;  // Of the calls to come; the default one may do everything.
   std::vector<ToAgent> sent;
   std::vector<model::Change> changes;
   RequestId last_id = 0;

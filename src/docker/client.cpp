@@ -4,22 +4,13 @@
 #include <utility>
 
 #include "base/format.h"
+#include "docker/client_call.h"
 #include "docker/decode.h"
 #include "docker/log_demultiplexer.h"
 #include "docker/wire.h"
 
 namespace docker {
 namespace {
-
-std::unexpected<Error> malformed(Operation operation, std::string_view what) {
-  return std::unexpected(malformed_error(operation, what));
-}
-
-Result<json::Value> parse_body(Operation operation, std::string_view body) {
-  auto value = json::parse(body);
-  if (!value) return malformed(operation, value.error().message);
-  return std::move(*value);
-}
 
 std::string container_path(const std::string& id, std::string_view rest) {
   return base::format("/containers/{}{}", url_encode(id), rest);
@@ -29,24 +20,7 @@ bool good(int status) {
   return (status >= 200 && status < 300) || status == 304;
 }
 
-json::Value object_of(const Labels& labels) {
-  json::Value object = json::Value::object();
-  for (const auto& [name, value] : labels) object.set(name, value);
-  return object;
-}
-
 }  // namespace
-
-struct DockerClient::Sent {
-  Operation operation{};
-  const char* method = "GET";
-  std::string path;  // Without the version.
-  base::Milliseconds timeout{};
-  bool idempotent = true;
-  std::string body{};
-  net::Headers headers{};
-  base::Milliseconds inactivity_timeout{};  // stream() only.
-};
 
 std::string host_from_environment() {
   const char* host = std::getenv("DOCKER_HOST");
@@ -342,37 +316,6 @@ Result<ContainerStats> DockerClient::stats(const std::string& id) {
                 base::format("container {} is {}", id, stats.error()));
   }
   return std::move(*stats);
-}
-
-Result<VolumeInfo> DockerClient::create_volume(const VolumeRequest& request) {
-  const json::Value body = json::Value::object({{"Name", request.name},
-                                                {"Driver", request.driver},
-                                                {"DriverOpts", object_of(request.driver_options)},
-                                                {"Labels", object_of(request.labels)}});
-  const Answer answer = TRY(send({.operation = Operation::CreateVolume,
-                                  .method = "POST",
-                                  .path = "/volumes/create",
-                                  .timeout = timeouts_.create,
-                                  .body = json::print(body)}));
-  auto volume = decode_volume(TRY(parse_body(Operation::CreateVolume, answer.body)));
-  if (!volume) return malformed(Operation::CreateVolume, volume.error());
-  return std::move(*volume);
-}
-
-Result<VolumeInfo> DockerClient::inspect_volume(const std::string& name) {
-  auto volume = decode_volume(
-      TRY(get(Operation::InspectVolume, base::format("/volumes/{}", url_encode(name)))));
-  if (!volume) return malformed(Operation::InspectVolume, volume.error());
-  return std::move(*volume);
-}
-
-Result<void> DockerClient::remove_volume(const std::string& name) {
-  const auto answer = send({.operation = Operation::RemoveVolume,
-                            .method = "DELETE",
-                            .path = base::format("/volumes/{}", url_encode(name)),
-                            .timeout = timeouts_.remove});
-  if (!answer && answer.error().cause != Cause::NotFound) return std::unexpected(answer.error());
-  return {};
 }
 
 }  // namespace docker

@@ -43,6 +43,9 @@ class DockerClient final : public ContainerRuntime,
   // For tests: any transport.
   DockerClient(std::unique_ptr<Transport> transport, Timeouts timeouts);
 
+  // As it was given: "unix:///var/run/docker.sock".
+  const std::string& host() const { return transport_->host(); }
+
   Result<RuntimeInfo> info() override;
   Result<void> pull(const PullRequest& request, const OnPullProgress& on_progress) override;
   Result<ImageInfo> inspect_image(const std::string& image) override;
@@ -61,6 +64,10 @@ class DockerClient final : public ContainerRuntime,
   Result<VolumeInfo> create_volume(const VolumeRequest& request) override;
   Result<VolumeInfo> inspect_volume(const std::string& name) override;
   Result<void> remove_volume(const std::string& name) override;
+  Result<void> import_image(const ImageImport& image) override;
+  Result<std::vector<ImageSummary>> list_images() override;
+  Result<void> remove_image(const std::string& image) override;
+  Result<void> create_network(const NetworkRequest& request) override;
 
  private:
   struct Sent;  // One call: operation, method, path, body, timeout.

@@ -32,6 +32,8 @@ Decoded<ContainerEvent> decode_event(const json::Value& event);
 // The error is "not running" for the zeros that the daemon sends for such a container.
 Decoded<ContainerStats> decode_stats(json::Value stats);
 Decoded<VolumeInfo> decode_volume(const json::Value& volume);
+// Images without a name are left out.
+Decoded<std::vector<ImageSummary>> decode_images(const json::Value& images);
 
 // The `message` of an error's body, or the body itself where it is not JSON.
 std::string decode_message(std::string_view body);

@@ -184,6 +184,14 @@ std::string_view error_code(Operation operation) {
       return "CannotInspectVolumeError";
     case Operation::RemoveVolume:
       return "CannotRemoveVolumeError";
+    case Operation::ImportImage:
+      return "CannotImportImageError";
+    case Operation::ListImages:
+      return "CannotListImagesError";
+    case Operation::RemoveImage:
+      return "CannotRemoveImageError";
+    case Operation::CreateNetwork:
+      return "CannotCreateNetworkError";
   }
   std::unreachable();
 }
@@ -222,6 +230,14 @@ std::string_view operation_name(Operation operation) {
       return "inspect_volume";
     case Operation::RemoveVolume:
       return "remove_volume";
+    case Operation::ImportImage:
+      return "import_image";
+    case Operation::ListImages:
+      return "list_images";
+    case Operation::RemoveImage:
+      return "remove_image";
+    case Operation::CreateNetwork:
+      return "create_network";
   }
   std::unreachable();
 }

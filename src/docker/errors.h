@@ -24,7 +24,11 @@ enum class Operation {
   Stats,
   CreateVolume,
   InspectVolume,
-  RemoveVolume
+  RemoveVolume,
+  ImportImage,
+  ListImages,
+  RemoveImage,
+  CreateNetwork
 };
 
 // "CannotStartContainerError". Source: the ECS agent's error names, as ECS shows them in a

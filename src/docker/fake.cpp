@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "docker/fake_state.h"
+#include "docker/fake_access.h"
 
 namespace docker {
 namespace {
@@ -20,49 +20,13 @@ bool matches(const Labels& labels, const Labels& wanted) {
   });
 }
 
-VolumeInfo volume_info(const VolumeRequest& volume) {
-  return {volume.name, volume.driver, base::format("/var/lib/docker/volumes/{}/_data", volume.name),
-          volume.labels};
-}
-
 FakeContainer& known(FakeRuntime::State& state, const std::string& id) {
   FakeContainer* container = state.find(id);
   CHECK(container != nullptr);
   return *container;
 }
 
-// Runs one call of the interface: counts it, and lets it fail as the test ordered.
-template <class Act>
-auto perform(FakeRuntime::State& state, Operation operation, const std::string& subject, Act act)
-    -> decltype(act()) {
-  std::optional<FakeFailure> failure = state.count_call(operation, subject);
-  if (failure && failure->effect == Effect::None) return std::unexpected(failure->error);
-  auto result = act();
-  if (failure) return std::unexpected(failure->error);
-  return result;
-}
-
 }  // namespace
-
-// Takes the state out of its queue and puts it back.
-class FakeRuntime::Held {
- public:
-  explicit Held(const FakeRuntime& fake) : queue_(fake.state_) {
-    auto state = queue_.pop();
-    CHECK(state.has_value());
-    state_ = std::move(*state);
-  }
-  ~Held() { CHECK(queue_.try_push(std::move(state_))); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
-  State& operator*() const { return *state_; }
-  State* operator->() const { return state_.get(); }
-
- private:
-  base::Queue<std::unique_ptr<State>>& queue_;
-  std::unique_ptr<State> state_;
-};
 
 FakeRuntime::FakeRuntime() {
   auto state = std::make_unique<State>();
@@ -76,7 +40,8 @@ FakeRuntime::FakeRuntime() {
                  .cgroup_version = "2",
                  .default_runtime = "runc",
                  .runtimes = {"nvidia", "runc"},
-                 .log_drivers = {"json-file", "local"},
+                 .log_drivers = {"awslogs", "fluentd", "gelf", "journald", "json-file", "local",
+                                 "splunk", "syslog"},
                  .live_restore = true,
                  .cpus = 8,
                  .memory_bytes = int64_t{64} << 30};
@@ -94,7 +59,7 @@ void FakeRuntime::set_time(base::Time now) {
 void FakeRuntime::add_image(const std::string& image) {
   Held(*this)->images.insert(full_image_name(image));
 }
-void FakeRuntime::remove_image(const std::string& image) {
+void FakeRuntime::forget_image(const std::string& image) {
   Held(*this)->images.erase(full_image_name(image));
 }
 void FakeRuntime::add_to_registry(const std::string& image) {
@@ -392,33 +357,6 @@ Result<ContainerStats> FakeRuntime::stats(const std::string& id) {
     ContainerStats stats{.read_at = state->now, .raw = json::Value::object()};
     stats.pids = 1;
     return stats;
-  });
-}
-
-Result<VolumeInfo> FakeRuntime::create_volume(const VolumeRequest& request) {
-  const Held state(*this);
-  return perform(*state, Operation::CreateVolume, request.name, [&]() -> Result<VolumeInfo> {
-    return volume_info(state->volumes.emplace(request.name, request).first->second);
-  });
-}
-
-Result<VolumeInfo> FakeRuntime::inspect_volume(const std::string& name) {
-  const Held state(*this);
-  return perform(*state, Operation::InspectVolume, name, [&]() -> Result<VolumeInfo> {
-    const auto found = state->volumes.find(name);
-    if (found == state->volumes.end()) {
-      return std::unexpected(daemon_error(Operation::InspectVolume, 404,
-                                          base::format("get {}: no such volume", name)));
-    }
-    return volume_info(found->second);
-  });
-}
-
-Result<void> FakeRuntime::remove_volume(const std::string& name) {
-  const Held state(*this);
-  return perform(*state, Operation::RemoveVolume, name, [&]() -> Result<void> {
-    state->volumes.erase(name);
-    return {};
   });
 }
 

@@ -34,7 +34,7 @@ class FakeRuntime final : public ContainerRuntime,
   void set_info(RuntimeInfo info);
   void set_time(base::Time now);             // What containers and events carry from now on.
   void add_image(const std::string& image);  // On the machine; "name" means "name:latest".
-  void remove_image(const std::string& image);
+  void forget_image(const std::string& image);
   void add_to_registry(const std::string& image);  // So that pull() succeeds.
   // The `nth` call of that operation from now on (1 is the next) answers with this error.
   void fail_call(Operation operation, uint64_t nth, Error error, Effect effect = Effect::None);
@@ -59,6 +59,7 @@ class FakeRuntime final : public ContainerRuntime,
   std::vector<ContainerEvent> take_events();  // Those since the last take_events().
   json::Value body_of(const std::string& id) const;                  // As it was given to create().
   std::vector<std::string> container_names() const;                  // Sorted.
+  std::vector<std::string> network_names() const;                    // Those made, sorted.
   std::vector<std::string> signals_of(const std::string& id) const;  // That it received, in order.
 
   Result<RuntimeInfo> info() override;
@@ -84,6 +85,11 @@ class FakeRuntime final : public ContainerRuntime,
   Result<VolumeInfo> create_volume(const VolumeRequest& request) override;
   Result<VolumeInfo> inspect_volume(const std::string& name) override;
   Result<void> remove_volume(const std::string& name) override;
+  Result<void> import_image(const ImageImport& image) override;
+  // All of one byte, made when they were added.
+  Result<std::vector<ImageSummary>> list_images() override;
+  Result<void> remove_image(const std::string& image) override;
+  Result<void> create_network(const NetworkRequest& request) override;
 
  private:
   class Held;

@@ -33,7 +33,7 @@ struct FakeFailure {
 };
 
 struct FakeRuntime::State {
-  static constexpr size_t operation_count = static_cast<size_t>(Operation::RemoveVolume) + 1;
+  static constexpr size_t operation_count = static_cast<size_t>(Operation::CreateNetwork) + 1;
   static constexpr size_t stream_capacity = 100'000;
 
   RuntimeInfo info;
@@ -44,6 +44,7 @@ struct FakeRuntime::State {
   std::set<std::string> registry;
   std::map<std::string, FakeContainer> containers;  // By id.
   std::map<std::string, VolumeRequest> volumes;
+  std::set<std::string> networks;
   uint64_t containers_made = 0;
   uint16_t next_port = 32768;
 

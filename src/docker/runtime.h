@@ -301,6 +301,26 @@ struct VolumeInfo {
   Labels labels;
 };
 
+struct ImageImport {
+  std::string name;                      // "berth/pause:1"
+  std::string archive;                   // A tar of its root.
+  std::vector<std::string> entry_point;  // The image's own.
+};
+
+// One entry of list_images().
+struct ImageSummary {
+  std::string id;                  // "sha256:..."
+  std::vector<std::string> names;  // Sorted: "busybox:latest", "busybox@sha256:...".
+  base::Time created_at{};
+  uint64_t size_bytes = 0;
+};
+
+struct NetworkRequest {
+  std::string name;
+  std::string driver = "bridge";
+  Labels labels{};
+};
+
 class ContainerResources {
  public:
   virtual ~ContainerResources() = default;
@@ -312,6 +332,17 @@ class ContainerResources {
   virtual Result<VolumeInfo> inspect_volume(const std::string& name) = 0;
   // Succeeds when it is gone already. Errors: CannotRemoveVolumeError; Conflict when in use.
   virtual Result<void> remove_volume(const std::string& name) = 0;
+
+  // Errors: CannotImportImageError.
+  virtual Result<void> import_image(const ImageImport& image) = 0;
+  // Those with a name. Errors: CannotListImagesError.
+  virtual Result<std::vector<ImageSummary>> list_images() = 0;
+  // By name or id; success when it is gone already. Errors: CannotRemoveImageError; Conflict when a
+  // container has it.
+  virtual Result<void> remove_image(const std::string& image) = 0;
+
+  // Success when there is one of that name. Errors: CannotCreateNetworkError.
+  virtual Result<void> create_network(const NetworkRequest& request) = 0;
 };
 
 }  // namespace docker

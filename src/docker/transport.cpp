@@ -25,7 +25,8 @@ net::HttpRequest to_request(const Call& call) {
   if (net::find_header(request.headers, "Host") == nullptr) {
     request.headers.push_back({"Host", "docker"});
   }
-  if (!call.body.empty()) request.headers.push_back({"Content-Type", "application/json"});
+  const bool typed = net::find_header(request.headers, "Content-Type") != nullptr;
+  if (!call.body.empty() && !typed) request.headers.push_back({"Content-Type", "application/json"});
   request.body = call.body;
   return request;
 }

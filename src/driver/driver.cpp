@@ -22,9 +22,8 @@ Driver::Driver(store::Store& store, control::Settings settings, uint64_t seed,
       random_(seed),
       candidate_(std::move(candidate)) {}
 
-base::Result<std::unique_ptr<Driver>> Driver::start(store::Store& store,
-                                                    control::Settings settings, uint64_t seed,
-                                                    std::string candidate,
+base::Result<std::unique_ptr<Driver>> Driver::start(store::Store& store, control::Settings settings,
+                                                    uint64_t seed, std::string candidate,
                                                     base::Milliseconds patience, base::Time now) {
   std::unique_ptr<Driver> made(new Driver(store, std::move(settings), seed, std::move(candidate)));
   TRY_VOID(made->lead_and_load(patience, now));
@@ -47,6 +46,9 @@ void Driver::step(control::Input input, base::Time now) {
   control::Output output = core_->step(std::move(input), now);
   for (const model::Change& change : output.changes) {
     model::add_record_keys(core_->state(), change, keys_);
+    agent_keys_changed_ = agent_keys_changed_ ||
+                          std::holds_alternative<model::AgentKeyPut>(change) ||
+                          std::holds_alternative<model::AgentKeyRemoved>(change);
   }
   std::ranges::move(output.replies, std::back_inserter(replies_));
   std::ranges::move(output.messages, std::back_inserter(messages_));
@@ -70,6 +72,8 @@ bool Driver::commit() {
 }
 
 void Driver::release(Released& released) {
+  released.agent_keys_changed =
+      std::exchange(agent_keys_changed_, false) || released.agent_keys_changed;
   std::ranges::move(replies_, std::back_inserter(released.replies));
   std::ranges::move(messages_, std::back_inserter(released.messages));
   std::ranges::move(closes_, std::back_inserter(released.closes));
@@ -105,6 +109,8 @@ void Driver::refuse(const std::vector<control::Input>& inputs, size_t first, Rel
 void Driver::load_again(Released& released, base::Time now) {
   needs_load_ = true;
   released.reloaded = true;
+  released.reload_cause = store_.last_error().message;
+  released.agent_keys_changed = true;
   const auto loaded = lead_and_load(recovery_patience, now);
   if (!loaded) released.out_of_service = loaded.error();
 }

@@ -28,6 +28,9 @@ struct Released {
   // The memory was thrown away and loaded again: every agent session is unknown now and must be
   // closed; agents come back by themselves.
   bool reloaded = false;
+  std::string reload_cause;  // What the store said; empty unless reloaded.
+  // A key of an agent was made, bound or taken back, or the memory was loaded again.
+  bool agent_keys_changed = false;
   // The state could not be loaded again: nobody is served until a later turn can.
   std::optional<base::Error> out_of_service;
 };
@@ -72,6 +75,7 @@ class Driver {
   std::vector<control::ToAgent> messages_;
   std::vector<control::CloseSession> closes_;
   bool needs_load_ = false;
+  bool agent_keys_changed_ = false;
 };
 
 }  // namespace driver

@@ -17,13 +17,15 @@ constexpr base::Milliseconds no_patience{0};
 control::Input create_cluster(control::RequestId id, const std::string& name) {
   api::ecs::CreateClusterRequest request;
   request.cluster_name = name;
-  return control::ApiCall{id, api::find(api::ecs_service(), "CreateCluster"),
-                          api::Any::make(std::move(request)), {}};
+  return control::ApiCall{
+      id, api::find(api::ecs_service(), "CreateCluster"), api::Any::make(std::move(request)), {}};
 }
 
 control::Input list_clusters(control::RequestId id) {
-  return control::ApiCall{id, api::find(api::ecs_service(), "ListClusters"),
-                          api::Any::make(api::ecs::ListClustersRequest{}), {}};
+  return control::ApiCall{id,
+                          api::find(api::ecs_service(), "ListClusters"),
+                          api::Any::make(api::ecs::ListClustersRequest{}),
+                          {}};
 }
 
 template <class... Inputs>
@@ -99,8 +101,7 @@ TEST(Driver, while_the_store_cannot_be_read_calls_are_refused_and_it_comes_back)
   store::FaultyStore store(inner, 1, {});
   const auto driver = started(store);
   store.set_faults({.commit_not_written = 100, .load_fails = 100});
-  EXPECT_TRUE(
-      driver->turn(inputs(create_cluster(1, "a")), start_time).out_of_service.has_value());
+  EXPECT_TRUE(driver->turn(inputs(create_cluster(1, "a")), start_time).out_of_service.has_value());
   const Released refused = driver->turn(inputs(create_cluster(2, "b")), start_time);
   EXPECT_EQ(refused.replies.at(0).result.error().code, "ServerException");
   store.set_faults({});

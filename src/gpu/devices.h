@@ -14,11 +14,18 @@
 
 namespace gpu {
 
+// Whether the machine can share a GPU among containers through NVIDIA MPS.
+struct MpsSupport {
+  std::string control_program = {};  // Path of nvidia-cuda-mps-control; empty: it cannot.
+  std::string missing = {};          // Why it cannot, cause and fix; empty when it can.
+};
+
 struct Inventory {
   // By device index. A GPU in MIG mode is not in the list, its MIG instances are.
   std::vector<model::GpuDevice> gpus = {};
   std::string driver_version = {};  // "570.86.15"; empty on a machine without GPUs.
   std::string cuda_version = {};    // Newest CUDA the driver supports, "12.8".
+  MpsSupport mps = {};              // Each GPU says of itself whether MPS can share it.
   // One sentence each for a GPU that is there but cannot be used: which one, cause and fix. Such a
   // GPU is not in `gpus`; the others are.
   std::vector<std::string> problems = {};

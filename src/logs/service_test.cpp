@@ -87,7 +87,7 @@ TEST(logs_service, a_file_of_a_newer_version_is_refused) {
   ASSERT_TRUE((*sqlite::Database::open(directory.file(), {}))->set_user_version(99));
   const auto opened = Service::open(directory.file(), "eu-west-1", "123456789012");
   ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().message.find("schema version 99"), std::string::npos);
+  EXPECT_NE(opened.error().message.find("has format 99"), std::string::npos);
 }
 
 // No statement reads a whole table or sorts, but those over all groups and tags of a group.

@@ -18,6 +18,23 @@ inline constexpr std::string_view capability_restart_policy =
     "ecs.capability.container-restart-policy";
 inline constexpr std::string_view capability_pid_ipc = "ecs.capability.pid-ipc-namespace-sharing";
 inline constexpr std::string_view capability_gpu_sharing = "ecs.capability.gpu-sharing-mps";
+inline constexpr std::string_view capability_task_network = "ecs.capability.task-eni";
+inline constexpr std::string_view capability_port_range =
+    "ecs.capability.network.container-port-range";
+inline constexpr std::string_view capability_environment_files = "ecs.capability.env-files.s3";
+inline constexpr std::string_view capability_task_role =
+    "com.amazonaws.ecs.capability.task-iam-role";
+// Secrets of containers and of log drivers.
+inline constexpr std::string_view capability_ssm_secrets =
+    "ecs.capability.secrets.ssm.environment-variables";
+inline constexpr std::string_view capability_asm_secrets =
+    "ecs.capability.secrets.asm.environment-variables";
+inline constexpr std::string_view capability_ssm_log_secrets =
+    "ecs.capability.secrets.ssm.bootstrap.log-driver";
+inline constexpr std::string_view capability_asm_log_secrets =
+    "ecs.capability.secrets.asm.bootstrap.log-driver";
+inline constexpr std::string_view capability_private_registry =
+    "ecs.capability.private-registry-authentication.secretsmanager";
 
 // Followed by a Docker API version, a log driver's name and a volume driver's name.
 inline constexpr std::string_view capability_docker_api_prefix =
@@ -28,6 +45,8 @@ inline constexpr std::string_view capability_volume_driver_prefix = "ecs.capabil
 
 // With the value "x86_64" or "arm64".
 inline constexpr std::string_view attribute_cpu_architecture = "ecs.cpu-architecture";
+// With Berth's version; other agents have none.
+inline constexpr std::string_view attribute_berth_agent = "berth.agent";
 
 // What every agent of Berth registers. Beside these, as far as its machine has them:
 // capability_gpu_sharing where NVIDIA MPS can run, capability_selinux and capability_apparmor where
@@ -59,6 +78,15 @@ inline constexpr auto capabilities_of_every_agent = std::to_array<std::string_vi
     capability_ordering,
     capability_restart_policy,
     capability_pid_ipc,
+    capability_task_network,
+    capability_port_range,
+    capability_environment_files,
+    capability_task_role,
+    capability_ssm_secrets,
+    capability_asm_secrets,
+    capability_ssm_log_secrets,
+    capability_asm_log_secrets,
+    capability_private_registry,
     "ecs.capability.docker-plugin.local",
 });
 

@@ -2,6 +2,7 @@
 // decides which records the store writes; loading the records makes the same state again.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -55,9 +56,29 @@ struct GpuQuarantined {
   std::string gpu;  // UUID.
   std::string reason;
 };
-struct GpuCleared {  // By an operator, or proven empty.
+struct GpuCleared {  // By an operator.
   InstanceArn arn;
   std::string gpu;
+};
+// The agent of a task that was given up has told after all that the GPU is empty of it. Once no
+// other task of GpuSlot::unproven_tasks is left, the quarantine ends.
+struct GpuProven {
+  InstanceArn arn;
+  std::string gpu;
+  TaskArn task;
+  bool on_word_alone = false;  // STOPPED of an agent that cannot prove it.
+};
+// Between ACTIVE and DRAINING, by an operator.
+struct InstanceStatusChanged {
+  InstanceArn arn;
+  InstanceStatus status = InstanceStatus::Active;
+};
+
+// In memory only: what the agent tells of its machine.
+struct InstanceObserved {
+  InstanceArn arn;
+  std::vector<InstanceCheck> checks;      // Each replaces the one of its type.
+  std::map<std::string, GpuUsage> usage;  // By UUID; others stay as they are.
 };
 
 // Gone for good: it was INACTIVE for its hour.
@@ -75,14 +96,20 @@ struct TaskStopRequested {
   base::Time at;
 };
 // What became of a GPU when its task let go of it.
+enum class GpuReleaseKind : uint8_t {
+  Proven,       // Empty: seen by Berth's agent.
+  OnWordAlone,  // Taken as empty, since the agent is one that cannot prove it.
+  NotEmpty,     // Quarantined until an operator clears it.
+  Unproven      // Quarantined until the task's agent proves it empty, or an operator clears it.
+};
 struct GpuRelease {
-  std::string gpu;     // UUID.
-  bool empty = true;   // False: quarantined.
-  std::string reason;  // Why not empty, or that it was not proven.
+  std::string gpu;  // UUID.
+  GpuReleaseKind kind = GpuReleaseKind::Proven;
+  std::string reason;  // Of a quarantine.
 };
 // What an agent reported, merged by the caller: the members replace those of the task. When
 // `last_status` is Stopped the task lets go of all it holds; its GPUs become Idle or, where
-// `gpu_releases` says that one is not empty, Quarantined.
+// `gpu_releases` says that one is not empty or not proven to be, Quarantined.
 struct TaskReported {
   TaskArn arn;
   TaskStatus last_status = TaskStatus::Pending;
@@ -95,13 +122,56 @@ struct TaskReported {
   std::optional<base::Time> pull_started_at;
   std::optional<base::Time> pull_stopped_at;
   std::optional<base::Time> execution_stopped_at;
+  std::string stage{};
   std::vector<GpuRelease> gpu_releases;
+};
+// Health comes on the telemetry stream, apart from everything else that is told of a task.
+struct ContainerHealthReported {
+  TaskArn arn;
+  std::map<std::string, std::string> health;  // Container's name to "HEALTHY", "UNHEALTHY", ...
 };
 struct TaskAcknowledged {  // In memory only: the agent holds the payload.
   TaskArn arn;
 };
 struct TaskExpired {  // A stopped task is forgotten, about an hour after it stopped.
   TaskArn arn;
+};
+
+// Until when neither a scale-in nor a deployment stops the task; without a value: it may.
+struct TaskProtectionSet {
+  TaskArn arn;
+  std::optional<base::Time> until;
+};
+
+// New, or as it is from now on.
+struct ServicePut {
+  Service service;
+};
+struct ServiceEventAdded {
+  ServiceArn arn;
+  ServiceEvent event;
+};
+struct ServiceRevisionPut {
+  ServiceRevision revision;
+};
+struct ServiceDeploymentPut {
+  ServiceDeployment deployment;
+};
+struct ServiceDeploymentForgotten {
+  ServiceDeploymentArn arn;
+};
+struct ServiceRevisionForgotten {
+  ServiceRevisionArn arn;
+};
+// Gone for good with its events: it was INACTIVE for its hour, or another one has taken its name.
+struct ServiceForgotten {
+  ServiceArn arn;
+};
+
+// TagResource and UntagResource: the tags of the resource from now on.
+struct TagsSet {
+  std::variant<ClusterName, InstanceArn, TaskDefinitionArn, TaskArn, ServiceArn> resource;
+  api::List<api::ecs::Tag> tags;
 };
 
 struct ClientTokenUsed {
@@ -112,12 +182,31 @@ struct ClientTokenExpired {
   std::string token;
 };
 
+// New, or bound to the instance that has registered with it.
+struct AgentKeyPut {
+  AgentKey key;
+};
+struct AgentKeyRemoved {
+  std::string id;
+};
+// New, or with one more machine that has joined.
+struct JoinTokenPut {
+  JoinToken token;
+};
+struct JoinTokenRemoved {
+  std::string id;
+};
+
 using Change =
     std::variant<ClusterCreated, ClusterDeleted, TaskDefinitionRegistered,
                  TaskDefinitionDeregistered, InstanceRegistered, InstanceDeregistered,
                  AgentConnectionChanged, AttributesPut, AttributesDeleted, GpuQuarantined,
-                 GpuCleared, InstanceForgotten, TaskPlaced, TaskStopRequested, TaskReported,
-                 TaskAcknowledged, TaskExpired, ClientTokenUsed, ClientTokenExpired>;
+                 GpuCleared, GpuProven, InstanceStatusChanged, InstanceObserved, InstanceForgotten,
+                 TaskPlaced, TaskStopRequested, TaskReported, ContainerHealthReported,
+                 TaskAcknowledged, TaskExpired, TagsSet, ClientTokenUsed, ClientTokenExpired,
+                 AgentKeyPut, AgentKeyRemoved, JoinTokenPut, JoinTokenRemoved, TaskProtectionSet,
+                 ServicePut, ServiceEventAdded, ServiceRevisionPut, ServiceDeploymentPut,
+                 ServiceDeploymentForgotten, ServiceRevisionForgotten, ServiceForgotten>;
 
 // Performs the change. A change that the state cannot take (a GPU given twice, a status that goes
 // back, an unknown task) is a broken invariant: CHECK.

@@ -43,8 +43,8 @@ void refresh_gpu(const ClusterState& state, GpuSlot& gpu) {
     gpu.reason = base::format("task {} is stopping", short_id(gpu.holders.front().task.str()));
     return;
   }
-  gpu.state = gpu.holders.front().milli == whole_gpu_milli ? GpuState::Dedicated
-                                                          : GpuState::NvidiaMps;
+  gpu.state =
+      gpu.holders.front().milli == whole_gpu_milli ? GpuState::Dedicated : GpuState::NvidiaMps;
 }
 
 void count_status(ClusterState& state, const Task& task, int32_t by) {
@@ -80,8 +80,7 @@ void let_go(ClusterState& state, const Task& task) {
   instance.memory_mib_held -= task.held.memory_mib;
   for (const HostPort& port : task.held.host_ports) instance.ports_held.erase(port);
   for (GpuSlot& gpu : instance.gpus) {
-    std::erase_if(gpu.holders,
-                  [&](const GpuHolder& holder) { return holder.task == task.arn; });
+    std::erase_if(gpu.holders, [&](const GpuHolder& holder) { return holder.task == task.arn; });
     refresh_gpu(state, gpu);
   }
   instance.tasks.erase(task.arn);

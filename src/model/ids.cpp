@@ -14,8 +14,8 @@ InstanceArn instance_arn(const Account& account, const ClusterName& cluster, std
 }
 
 TaskArn task_arn(const Account& account, const ClusterName& cluster, std::string_view id) {
-  return TaskArn(base::format("arn:aws:ecs:{}:{}:task/{}/{}", account.region, account.id,
-                              cluster.str(), id));
+  return TaskArn(
+      base::format("arn:aws:ecs:{}:{}:task/{}/{}", account.region, account.id, cluster.str(), id));
 }
 
 std::string container_arn(const Account& account, const ClusterName& cluster,
@@ -28,6 +28,35 @@ TaskDefinitionArn task_definition_arn(const Account& account, std::string_view f
                                       int32_t revision) {
   return TaskDefinitionArn(base::format("arn:aws:ecs:{}:{}:task-definition/{}:{}", account.region,
                                         account.id, family, revision));
+}
+
+ServiceArn service_arn(const Account& account, const ClusterName& cluster, std::string_view name) {
+  return ServiceArn(base::format("arn:aws:ecs:{}:{}:service/{}/{}", account.region, account.id,
+                                 cluster.str(), name));
+}
+
+namespace {
+
+// "arn:...:service/c/s" to "arn:...:<type>/c/s/<id>".
+std::string beneath(const ServiceArn& service, std::string_view type, std::string_view id) {
+  const std::string_view arn = service.str();
+  const size_t slash = arn.find('/');
+  const size_t colon = arn.rfind(':', slash);
+  return base::format("{}{}{}/{}", arn.substr(0, colon + 1), type, arn.substr(slash), id);
+}
+
+}  // namespace
+
+ServiceRevisionArn service_revision_arn(const ServiceArn& service, std::string_view id) {
+  return ServiceRevisionArn(beneath(service, "service-revision", id));
+}
+
+ServiceDeploymentArn service_deployment_arn(const ServiceArn& service, std::string_view id) {
+  return ServiceDeploymentArn(beneath(service, "service-deployment", id));
+}
+
+std::string task_set_arn(const ServiceArn& service, std::string_view id) {
+  return beneath(service, "task-set", id);
 }
 
 std::string_view short_id(std::string_view arn) {

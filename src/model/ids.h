@@ -13,6 +13,10 @@ using InstanceArn = base::Id<struct InstanceArnTag>;              // Of a contai
 using TaskArn = base::Id<struct TaskArnTag>;                      // Of a task.
 using TaskDefinitionArn = base::Id<struct TaskDefinitionArnTag>;  // With its revision.
 
+using ServiceArn = base::Id<struct ServiceArnTag>;
+using ServiceRevisionArn = base::Id<struct ServiceRevisionArnTag>;
+using ServiceDeploymentArn = base::Id<struct ServiceDeploymentArnTag>;
+
 // Whose ARNs these are: one account in one region.
 struct Account {
   std::string region = "us-east-1";
@@ -26,6 +30,13 @@ std::string container_arn(const Account& account, const ClusterName& cluster,
                           std::string_view task_id, std::string_view id);
 TaskDefinitionArn task_definition_arn(const Account& account, std::string_view family,
                                       int32_t revision);
+
+ServiceArn service_arn(const Account& account, const ClusterName& cluster, std::string_view name);
+// Of things that belong to a service.
+ServiceRevisionArn service_revision_arn(const ServiceArn& service, std::string_view id);
+ServiceDeploymentArn service_deployment_arn(const ServiceArn& service, std::string_view id);
+// `id` is "ecs-svc/<digits>".
+std::string task_set_arn(const ServiceArn& service, std::string_view id);
 
 // The part of an ARN behind its last "/": the id of a task or an instance.
 std::string_view short_id(std::string_view arn);

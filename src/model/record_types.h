@@ -12,6 +12,8 @@ namespace model {
 struct GpuRecord {
   GpuDevice device;
   std::string quarantined;  // The reason; empty: not quarantined.
+  std::vector<TaskArn> unproven_tasks;
+  bool released_unproven = false;
 };
 API_DESCRIBED(GpuRecord);
 

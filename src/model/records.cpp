@@ -12,8 +12,7 @@ API_DESCRIBE_ENUM(TaskStatus, {TaskStatus::Provisioning, "PROVISIONING"},
                   {TaskStatus::Pending, "PENDING"}, {TaskStatus::Activating, "ACTIVATING"},
                   {TaskStatus::Running, "RUNNING"}, {TaskStatus::Deactivating, "DEACTIVATING"},
                   {TaskStatus::Stopping, "STOPPING"},
-                  {TaskStatus::Deprovisioning, "DEPROVISIONING"},
-                  {TaskStatus::Stopped, "STOPPED"});
+                  {TaskStatus::Deprovisioning, "DEPROVISIONING"}, {TaskStatus::Stopped, "STOPPED"});
 API_DESCRIBE_ENUM(ClusterStatus, {ClusterStatus::Active, "ACTIVE"},
                   {ClusterStatus::Inactive, "INACTIVE"});
 API_DESCRIBE_ENUM(InstanceStatus, {InstanceStatus::Registering, "REGISTERING"},
@@ -33,11 +32,13 @@ API_DESCRIBE(GpuDevice, API_MEMBER(uuid, "uuid"), API_MEMBER(model, "model"),
              API_MEMBER(architecture, "architecture"), API_MEMBER(memory_mib, "memoryMiB"),
              API_MEMBER(pci_bus_id, "pciBusId"), API_MEMBER(pcie_switch, "pcieSwitch"),
              API_MEMBER(numa_node, "numaNode"), API_MEMBER(cpu_list, "cpuList"),
-             API_MEMBER(nvlinks, "nvLinks"), API_MEMBER(mig_profile, "migProfile"),
-             API_MEMBER(mig_parent, "migParent"), API_MEMBER(mps_capable, "mpsCapable"),
-             API_MEMBER(emulated, "emulated"), API_MEMBER(healthy, "healthy"),
-             API_MEMBER(health_reason, "healthReason"));
-API_DESCRIBE(GpuRecord, API_MEMBER(device, "device"), API_MEMBER(quarantined, "quarantined"));
+             API_MEMBER(nvlinks, "nvLinks"), API_MEMBER(nics, "nics"),
+             API_MEMBER(mig_profile, "migProfile"), API_MEMBER(mig_parent, "migParent"),
+             API_MEMBER(mps_capable, "mpsCapable"), API_MEMBER(emulated, "emulated"),
+             API_MEMBER(healthy, "healthy"), API_MEMBER(health_reason, "healthReason"));
+API_DESCRIBE(GpuRecord, API_MEMBER(device, "device"), API_MEMBER(quarantined, "quarantined"),
+             API_MEMBER(unproven_tasks, "unprovenTasks"),
+             API_MEMBER(released_unproven, "releasedUnproven"));
 
 API_DESCRIBE(HostPort, API_MEMBER(port, "port"), API_MEMBER(udp, "udp"));
 API_DESCRIBE(InstanceRecord, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluster"),
@@ -46,21 +47,19 @@ API_DESCRIBE(InstanceRecord, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluste
              API_MEMBER(agent_version, "agentVersion"), API_MEMBER(agent_hash, "agentHash"),
              API_MEMBER(docker_version, "dockerVersion"), API_MEMBER(external, "external"),
              API_MEMBER(emulated_instance_type, "emulatedInstanceType"),
-             API_MEMBER(gpu_driver_version, "gpuDriverVersion"),
-             API_MEMBER(cpu_units, "cpuUnits"), API_MEMBER(memory_mib, "memoryMiB"),
-             API_MEMBER(reserved_ports, "reservedPorts"), API_MEMBER(attributes, "attributes"),
-             API_MEMBER(gpus, "gpus"), API_MEMBER(tags, "tags"),
-             API_MEMBER(agent_connected, "agentConnected"),
+             API_MEMBER(gpu_driver_version, "gpuDriverVersion"), API_MEMBER(cpu_units, "cpuUnits"),
+             API_MEMBER(memory_mib, "memoryMiB"), API_MEMBER(reserved_ports, "reservedPorts"),
+             API_MEMBER(attributes, "attributes"), API_MEMBER(gpus, "gpus"),
+             API_MEMBER(tags, "tags"), API_MEMBER(agent_connected, "agentConnected"),
              API_MEMBER(status_reason, "statusReason"),
              API_MEMBER(connected_changed_at, "connectedChangedAt"));
 
 API_DESCRIBE(GpuAssignment, API_MEMBER(container, "container"), API_MEMBER(gpu, "gpu"),
              API_MEMBER(shared, "shared"), API_MEMBER(memory_mib, "memoryMiB"),
-             API_MEMBER(milli, "milli"),
-             API_MEMBER(max_compute_percent, "maxComputePercent"));
-API_DESCRIBE(HeldResources, API_MEMBER(cpu_units, "cpuUnits"),
-             API_MEMBER(memory_mib, "memoryMiB"), API_MEMBER(host_ports, "hostPorts"),
-             API_MEMBER(gpus, "gpus"), API_MEMBER(cpuset, "cpuset"));
+             API_MEMBER(milli, "milli"), API_MEMBER(max_compute_percent, "maxComputePercent"));
+API_DESCRIBE(HeldResources, API_MEMBER(cpu_units, "cpuUnits"), API_MEMBER(memory_mib, "memoryMiB"),
+             API_MEMBER(host_ports, "hostPorts"), API_MEMBER(gpus, "gpus"),
+             API_MEMBER(cpuset, "cpuset"));
 API_DESCRIBE(TaskContainer, API_MEMBER(name, "name"), API_MEMBER(arn, "arn"),
              API_MEMBER(image, "image"), API_MEMBER(image_digest, "imageDigest"),
              API_MEMBER(runtime_id, "runtimeId"), API_MEMBER(last_status, "lastStatus"),
@@ -73,18 +72,24 @@ API_DESCRIBE(Task, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(version, "version"), API_MEMBER(group, "group"),
              API_MEMBER(started_by, "startedBy"), API_MEMBER(launch_type, "launchType"),
              API_MEMBER(overrides, "overrides"), API_MEMBER(tags, "tags"),
-             API_MEMBER(enable_execute_command, "enableExecuteCommand"),
-             API_MEMBER(held, "held"), API_MEMBER(containers, "containers"),
-             API_MEMBER(stop_code, "stopCode"), API_MEMBER(stopped_reason, "stoppedReason"),
-             API_MEMBER(created_at, "createdAt"), API_MEMBER(started_at, "startedAt"),
-             API_MEMBER(stopping_at, "stoppingAt"), API_MEMBER(stopped_at, "stoppedAt"),
-             API_MEMBER(pull_started_at, "pullStartedAt"),
+             API_MEMBER(enable_execute_command, "enableExecuteCommand"), API_MEMBER(held, "held"),
+             API_MEMBER(containers, "containers"), API_MEMBER(stop_code, "stopCode"),
+             API_MEMBER(stopped_reason, "stoppedReason"), API_MEMBER(created_at, "createdAt"),
+             API_MEMBER(started_at, "startedAt"), API_MEMBER(stopping_at, "stoppingAt"),
+             API_MEMBER(stopped_at, "stoppedAt"), API_MEMBER(pull_started_at, "pullStartedAt"),
              API_MEMBER(pull_stopped_at, "pullStoppedAt"),
-             API_MEMBER(execution_stopped_at, "executionStoppedAt"));
+             API_MEMBER(execution_stopped_at, "executionStoppedAt"), API_MEMBER(stage, "stage"),
+             API_MEMBER(subnet, "subnet"), API_MEMBER(protected_until, "protectedUntil"));
 API_DESCRIBE(ClientToken, API_MEMBER(cluster, "cluster"), API_MEMBER(token, "token"),
              API_MEMBER(operation, "operation"), API_MEMBER(request_hash, "requestHash"),
              API_MEMBER(tasks, "tasks"), API_MEMBER(failures, "failures"),
              API_MEMBER(used_at, "usedAt"));
+API_DESCRIBE(AgentKey, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
+             API_MEMBER(instance, "instance"), API_MEMBER(created_at, "createdAt"),
+             API_MEMBER(join_token, "joinToken"));
+API_DESCRIBE(JoinToken, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
+             API_MEMBER(created_at, "createdAt"), API_MEMBER(expires_at, "expiresAt"),
+             API_MEMBER(uses, "uses"), API_MEMBER(joined, "joined"));
 
 namespace {
 
@@ -113,7 +118,10 @@ InstanceRecord record_of(const ContainerInstance& instance) {
       .connected_changed_at = instance.connected_changed_at};
   for (const GpuSlot& gpu : instance.gpus) {
     const bool quarantined = gpu.state == GpuState::Quarantined;
-    record.gpus.push_back({gpu.device, quarantined ? gpu.reason : std::string()});
+    record.gpus.push_back({gpu.device,
+                           quarantined ? gpu.reason : std::string(),
+                           {gpu.unproven_tasks.begin(), gpu.unproven_tasks.end()},
+                           gpu.released_unproven});
   }
   return record;
 }
@@ -138,10 +146,13 @@ ContainerInstance instance_of(InstanceRecord record) {
   instance.attributes = std::move(record.attributes);
   for (GpuRecord& gpu : record.gpus) {
     const bool quarantined = !gpu.quarantined.empty();
-    instance.gpus.push_back({.device = std::move(gpu.device),
-                             .state = quarantined ? GpuState::Quarantined : GpuState::Idle,
-                             .reason = std::move(gpu.quarantined),
-                             .holders = {}});
+    instance.gpus.push_back(
+        {.device = std::move(gpu.device),
+         .state = quarantined ? GpuState::Quarantined : GpuState::Idle,
+         .reason = std::move(gpu.quarantined),
+         .unproven_tasks = {gpu.unproven_tasks.begin(), gpu.unproven_tasks.end()},
+         .released_unproven = gpu.released_unproven,
+         .holders = {}});
   }
   instance.tags = std::move(record.tags);
   instance.agent_connected = record.agent_connected;
@@ -154,7 +165,13 @@ constexpr std::string_view cluster_prefix = "cluster/";
 constexpr std::string_view definition_prefix = "task-definition/";
 constexpr std::string_view instance_prefix = "instance/";
 constexpr std::string_view task_prefix = "task/";
+constexpr std::string_view service_prefix = "service/";
+constexpr std::string_view events_prefix = "service-events/";
+constexpr std::string_view revision_prefix = "service-revision/";
+constexpr std::string_view rollout_prefix = "service-deployment/";
 constexpr std::string_view token_prefix = "client-token/";
+constexpr std::string_view agent_key_prefix = "agent-key/";
+constexpr std::string_view join_token_prefix = "join-token/";
 
 // "arn:...:task/<cluster>/<id>" to "task/<cluster>/<id>".
 std::string_view behind_account(std::string_view arn) {
@@ -167,8 +184,24 @@ std::string key_of(const InstanceArn& arn) {
   resource.remove_prefix(resource.find('/') + 1);
   return std::string(instance_prefix) + std::string(resource);
 }
-std::string key_of(const TaskArn& arn) { return std::string(behind_account(arn.str())); }
-std::string key_of(const ClusterName& name) { return std::string(cluster_prefix) + name.str(); }
+std::string key_of(const TaskArn& arn) {
+  return std::string(behind_account(arn.str()));
+}
+std::string key_of(const ServiceArn& arn) {
+  return std::string(behind_account(arn.str()));
+}
+std::string key_of(const ServiceRevisionArn& arn) {
+  return std::string(behind_account(arn.str()));
+}
+std::string key_of(const ServiceDeploymentArn& arn) {
+  return std::string(behind_account(arn.str()));
+}
+std::string events_key_of(const ServiceArn& arn) {
+  return std::string(events_prefix) + key_of(arn).substr(service_prefix.size());
+}
+std::string key_of(const ClusterName& name) {
+  return std::string(cluster_prefix) + name.str();
+}
 std::string key_of(const TaskDefinitionArn& arn) {
   const std::string_view name = short_id(arn.str());
   const size_t colon = name.rfind(':');
@@ -185,8 +218,8 @@ struct KeysOf {
   void operator()(const ClusterCreated& change) const { keys.insert(key_of(change.cluster.name)); }
   void operator()(const ClusterDeleted& change) const { keys.insert(key_of(change.cluster)); }
   void operator()(const TaskDefinitionRegistered& change) const {
-    keys.insert(key_of(TaskDefinitionArn(
-        change.task_definition.definition.task_definition_arn.value_or(""))));
+    keys.insert(key_of(
+        TaskDefinitionArn(change.task_definition.definition.task_definition_arn.value_or(""))));
   }
   void operator()(const TaskDefinitionDeregistered& change) const {
     keys.insert(key_of(change.arn));
@@ -201,6 +234,34 @@ struct KeysOf {
     if (!change.gpu_releases.empty() && task != nullptr) keys.insert(key_of(task->instance));
   }
   void operator()(const TaskAcknowledged&) const {}
+  void operator()(const TagsSet& change) const {
+    std::visit([this](const auto& resource) { keys.insert(key_of(resource)); }, change.resource);
+  }
+  void operator()(const ServicePut& change) const { keys.insert(key_of(change.service.arn)); }
+  void operator()(const ServiceEventAdded& change) const { keys.insert(events_key_of(change.arn)); }
+  void operator()(const ServiceRevisionPut& change) const {
+    keys.insert(key_of(change.revision.arn));
+  }
+  void operator()(const ServiceDeploymentPut& change) const {
+    keys.insert(key_of(change.deployment.arn));
+  }
+  void operator()(const ServiceForgotten& change) const {
+    keys.insert(key_of(change.arn));
+    keys.insert(events_key_of(change.arn));
+  }
+  void operator()(const InstanceObserved&) const {}
+  void operator()(const AgentKeyPut& change) const {
+    keys.insert(std::string(agent_key_prefix) + change.key.id);
+  }
+  void operator()(const AgentKeyRemoved& change) const {
+    keys.insert(std::string(agent_key_prefix) + change.id);
+  }
+  void operator()(const JoinTokenPut& change) const {
+    keys.insert(std::string(join_token_prefix) + change.token.id);
+  }
+  void operator()(const JoinTokenRemoved& change) const {
+    keys.insert(std::string(join_token_prefix) + change.id);
+  }
   void operator()(const ClientTokenUsed& change) const {
     keys.insert(key_of(change.token.cluster, change.token.token));
   }
@@ -226,6 +287,44 @@ base::Error corrupt(std::string_view key, std::string_view why) {
                        key, why)};
 }
 
+template <class Records>
+std::optional<std::string> printed(const Records& records, std::string_view id) {
+  const auto found = records.find(id);
+  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
+}
+
+// The ARN of a thing with such a key, where the key is the ARN's last part.
+template <class Arn>
+Arn arn_of(const Account& account, std::string_view key) {
+  return Arn(base::format("arn:aws:ecs:{}:{}:{}", account.region, account.id, key));
+}
+
+template <class Records, class Arn>
+std::optional<std::string> printed_by_arn(const Records& records, const Arn& arn) {
+  const auto found = records.find(arn);
+  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
+}
+
+// The records of services; nullopt when the key is of another kind.
+std::optional<std::optional<std::string>> encode_of_service(const ClusterState& state,
+                                                            const Account& account,
+                                                            std::string_view key) {
+  if (key.starts_with(service_prefix)) {
+    return printed_by_arn(state.services, arn_of<ServiceArn>(account, key));
+  }
+  if (const auto name = behind(key, events_prefix)) {
+    return printed_by_arn(state.service_events,
+                          arn_of<ServiceArn>(account, base::format("{}{}", service_prefix, *name)));
+  }
+  if (key.starts_with(revision_prefix)) {
+    return printed_by_arn(state.service_revisions, arn_of<ServiceRevisionArn>(account, key));
+  }
+  if (key.starts_with(rollout_prefix)) {
+    return printed_by_arn(state.service_deployments, arn_of<ServiceDeploymentArn>(account, key));
+  }
+  return std::nullopt;
+}
+
 template <class Record>
 base::Result<Record> read(std::string_view key, std::string_view value) {
   auto record = api::parse<Record>(value);
@@ -233,10 +332,39 @@ base::Result<Record> read(std::string_view key, std::string_view value) {
   return std::move(*record);
 }
 
+template <class Arn, class Record>
+base::Result<bool> load_into(std::map<Arn, Record>& records, const Arn Record::* arn,
+                             std::string_view key, std::string_view value) {
+  Record record = TRY(read<Record>(key, value));
+  const Arn id = record.*arn;
+  records.emplace(id, std::move(record));
+  return true;
+}
+
+// False when the key is of another kind.
+base::Result<bool> load_of_service(ClusterState& state, std::string_view key,
+                                   std::string_view value) {
+  if (key.starts_with(service_prefix)) {
+    return load_into<ServiceArn, Service>(state.services, &Service::arn, key, value);
+  }
+  if (key.starts_with(events_prefix)) {
+    return load_into<ServiceArn, ServiceEvents>(state.service_events, &ServiceEvents::service, key,
+                                                value);
+  }
+  if (key.starts_with(revision_prefix)) {
+    return load_into<ServiceRevisionArn, ServiceRevision>(state.service_revisions,
+                                                          &ServiceRevision::arn, key, value);
+  }
+  if (key.starts_with(rollout_prefix)) {
+    return load_into<ServiceDeploymentArn, ServiceDeployment>(state.service_deployments,
+                                                              &ServiceDeployment::arn, key, value);
+  }
+  return false;
+}
+
 }  // namespace
 
-void add_record_keys(const ClusterState& state, const Change& change,
-                     std::set<std::string>& keys) {
+void add_record_keys(const ClusterState& state, const Change& change, std::set<std::string>& keys) {
   std::visit(KeysOf{state, keys}, change);
 }
 
@@ -263,10 +391,13 @@ std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
   if (const auto name = behind(key, definition_prefix)) {
     const size_t slash = name->find('/');
     const TaskDefinition* const definition = find_task_definition(
-        state_, TaskDefinitionArn(
-                    base::format("{}:{}", name->substr(0, slash), name->substr(slash + 1))));
+        state_,
+        TaskDefinitionArn(base::format("{}:{}", name->substr(0, slash), name->substr(slash + 1))));
     return definition == nullptr ? std::nullopt : std::optional(api::print(*definition));
   }
+  if (auto record = encode_of_service(state_, account_, key)) return std::move(*record);
+  if (const auto id = behind(key, agent_key_prefix)) return printed(state_.agent_keys, *id);
+  if (const auto id = behind(key, join_token_prefix)) return printed(state_.join_tokens, *id);
   const auto token = behind(key, token_prefix);
   CHECK(token.has_value());
   const size_t slash = token->find('/');
@@ -276,8 +407,7 @@ std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
                                              : std::optional(api::print(found->second));
 }
 
-base::Result<void> load_record(ClusterState& state, std::string_view key,
-                               std::string_view value) {
+base::Result<void> load_record(ClusterState& state, std::string_view key, std::string_view value) {
   if (key.starts_with(task_prefix)) {
     Task task = TRY(read<Task>(key, value));
     const TaskArn arn = task.arn;
@@ -297,6 +427,16 @@ base::Result<void> load_record(ClusterState& state, std::string_view key,
   } else if (key.starts_with(token_prefix)) {
     ClientToken token = TRY(read<ClientToken>(key, value));
     state.client_tokens.emplace(std::pair(token.cluster, token.token), std::move(token));
+  } else if (key.starts_with(agent_key_prefix)) {
+    AgentKey agent_key = TRY(read<AgentKey>(key, value));
+    std::string id = agent_key.id;
+    state.agent_keys.emplace(std::move(id), std::move(agent_key));
+  } else if (key.starts_with(join_token_prefix)) {
+    JoinToken join_token = TRY(read<JoinToken>(key, value));
+    std::string id = join_token.id;
+    state.join_tokens.emplace(std::move(id), std::move(join_token));
+  } else if (TRY(load_of_service(state, key, value))) {
+    return {};
   } else {
     return base::fail(corrupt(key, "no kind of record has such a key"));
   }

@@ -1,6 +1,8 @@
 // The store's records: one key a thing, its value a JSON text that people can read.
 //   cluster/<name>   task-definition/<family>/<revision>   instance/<cluster>/<id>
 //   task/<cluster>/<id>   client-token/<cluster>/<token>
+//   service/<cluster>/<name>   service-events/<cluster>/<name>
+//   service-revision/<cluster>/<service>/<id>   service-deployment/<cluster>/<service>/<id>
 #pragma once
 
 #include <optional>

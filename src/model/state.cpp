@@ -70,6 +70,30 @@ const Task* find_task(const ClusterState& state, const TaskArn& arn) {
   return find_or_null(state.tasks, arn);
 }
 
+const Service* find_service(const ClusterState& state, const ServiceArn& arn) {
+  return find_or_null(state.services, arn);
+}
+
+const ServiceRevision* find_service_revision(const ClusterState& state,
+                                             const ServiceRevisionArn& arn) {
+  return find_or_null(state.service_revisions, arn);
+}
+
+const ServiceDeployment* find_service_deployment(const ClusterState& state,
+                                                 const ServiceDeploymentArn& arn) {
+  return find_or_null(state.service_deployments, arn);
+}
+
+std::string_view service_of(const Task& task) {
+  static constexpr std::string_view prefix = "service:";
+  const std::string_view group = task.group;
+  return group.starts_with(prefix) ? group.substr(prefix.size()) : std::string_view();
+}
+
+const std::set<TaskArn>* tasks_of(const ClusterState& state, const Service& service) {
+  return find_or_null(state.tasks_by_group, std::pair(service.cluster, "service:" + service.name));
+}
+
 const TaskDefinition* find_task_definition(const ClusterState& state,
                                            const TaskDefinitionArn& arn) {
   const std::string_view name = short_id(arn.str());
@@ -94,10 +118,9 @@ const TaskDefinition* latest_task_definition(const ClusterState& state, std::str
 }
 
 const GpuSlot* find_gpu(const ContainerInstance& instance, std::string_view uuid) {
-  const auto found = std::ranges::find(instance.gpus, uuid,
-                                       [](const GpuSlot& slot) -> std::string_view {
-                                         return slot.device.uuid;
-                                       });
+  const auto found =
+      std::ranges::find(instance.gpus, uuid,
+                        [](const GpuSlot& slot) -> std::string_view { return slot.device.uuid; });
   return found == instance.gpus.end() ? nullptr : &*found;
 }
 
@@ -109,9 +132,15 @@ int64_t gpu_memory_mib_free(const GpuSlot& gpu) {
   return std::max<int64_t>(free, 0);
 }
 
-std::string_view to_string(TaskStatus status) { return name_of(task_status_names, status); }
-std::string_view to_string(InstanceStatus status) { return name_of(instance_status_names, status); }
-std::string_view to_string(GpuState state) { return name_of(gpu_state_names, state); }
+std::string_view to_string(TaskStatus status) {
+  return name_of(task_status_names, status);
+}
+std::string_view to_string(InstanceStatus status) {
+  return name_of(instance_status_names, status);
+}
+std::string_view to_string(GpuState state) {
+  return name_of(gpu_state_names, state);
+}
 std::string_view to_string(ClusterStatus status) {
   return status == ClusterStatus::Active ? "ACTIVE" : "INACTIVE";
 }

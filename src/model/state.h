@@ -16,6 +16,7 @@
 #include "model/gpu.h"
 #include "model/ids.h"
 #include "model/resources.h"
+#include "model/service.h"
 
 namespace model {
 
@@ -74,11 +75,37 @@ struct GpuHolder {
   int32_t milli = 0;       // Thousandths: whole_gpu_milli for a dedicated GPU.
 };
 
+// What an agent last measured of a GPU.
+struct GpuUsage {
+  double utilization_percent = 0;
+  int64_t memory_used_mib = 0;
+  std::optional<double> temperature_celsius;
+  std::optional<double> power_watts;
+  base::Time at;
+};
+
 struct GpuSlot {
   GpuDevice device;
   GpuState state = GpuState::Idle;
   std::string reason;  // Of Releasing and Quarantined; one sentence.
+  // Of Quarantined: tasks that were given up without their agent's word. Each one's agent may still
+  // prove the GPU empty; the last such proof ends the quarantine.
+  std::set<TaskArn> unproven_tasks = {};
+  // Its last release rests on the STOPPED of an agent that cannot prove a GPU empty.
+  bool released_unproven = false;
   std::vector<GpuHolder> holders;
+  std::optional<GpuUsage> usage = std::nullopt;  // In memory only.
+};
+
+// One of the checks that an agent makes of its own machine.
+// Source: ECS API reference, "InstanceHealthCheckResult".
+struct InstanceCheck {
+  std::string type;    // "CONTAINER_RUNTIME", "ACCELERATED_COMPUTE", ...
+  std::string status;  // "OK", "IMPAIRED", "INSUFFICIENT_DATA" or "INITIALIZING".
+  std::string reason;  // Why it is not OK; may be empty.
+  base::Time last_updated;
+  base::Time last_status_change;
+  friend bool operator==(const InstanceCheck&, const InstanceCheck&) = default;
 };
 
 // A container instance: a machine whose agent has registered it.
@@ -104,8 +131,9 @@ struct ContainerInstance {
 
   // Known in memory only, made anew after a restart.
   bool agent_connected = false;
-  std::string status_reason;        // Why the agent is not connected, where it told.
-  base::Time connected_changed_at;  // When agent_connected was last set.
+  std::string status_reason;          // Why the agent is not connected, where it told.
+  base::Time connected_changed_at;    // When agent_connected was last set.
+  std::vector<InstanceCheck> checks;  // As the agent last told, by type.
 
   // Derived from the tasks that are placed here and not STOPPED.
   int64_t cpu_units_held = 0;
@@ -156,6 +184,10 @@ struct Task {
   std::optional<base::Time> pull_started_at;
   std::optional<base::Time> pull_stopped_at;
   std::optional<base::Time> execution_stopped_at;
+  std::string stage{};   // Of a task that is not yet RUNNING, as its agent tells: "PULLING".
+  std::string subnet{};  // Network mode awsvpc: what the call named.
+
+  std::optional<base::Time> protected_until{};  // No scale-in and no deployment stops it before.
 
   // Known in memory only: the agent has said that it holds the task's payload.
   bool acknowledged = false;
@@ -175,13 +207,41 @@ struct ClientToken {
 };
 API_DESCRIBED(ClientToken);
 
+// A key with which one agent acts as one container instance. Its secret stands nowhere: it follows
+// from the server's master key (auth/mint.h).
+struct AgentKey {
+  std::string id;  // The access key id.
+  ClusterName cluster;
+  InstanceArn instance;  // Empty until an instance has registered with the key.
+  base::Time created_at;
+  std::string join_token;  // Id of the token it was given for; empty: made for an official agent.
+};
+API_DESCRIBED(AgentKey);
+
+// What a machine shows to get an AgentKey. The token's text, too, follows from the master key.
+struct JoinToken {
+  std::string id;
+  ClusterName cluster;
+  base::Time created_at;
+  base::Time expires_at;
+  int32_t uses = 1;                           // How many machines may join with it in all.
+  std::map<std::string, std::string> joined;  // The machine's own name to its access key id.
+};
+API_DESCRIBED(JoinToken);
+
 struct ClusterState {
   std::map<ClusterName, Cluster> clusters;
   // Family to revision to definition. INACTIVE revisions stay.
   std::map<std::string, std::map<int32_t, TaskDefinition>, std::less<>> task_definitions;
   std::map<InstanceArn, ContainerInstance> instances;
   std::map<TaskArn, Task> tasks;
+  std::map<ServiceArn, Service> services;
+  std::map<ServiceArn, ServiceEvents> service_events;
+  std::map<ServiceRevisionArn, ServiceRevision> service_revisions;
+  std::map<ServiceDeploymentArn, ServiceDeployment> service_deployments;
   std::map<std::pair<ClusterName, std::string>, ClientToken> client_tokens;
+  std::map<std::string, AgentKey, std::less<>> agent_keys;    // By access key id.
+  std::map<std::string, JoinToken, std::less<>> join_tokens;  // By id.
 
   // Derived indexes; apply() keeps them, rebuild_derived() makes them from the rest.
   std::map<std::pair<ClusterName, std::string>, std::set<TaskArn>> tasks_by_group;  // Not STOPPED.
@@ -192,6 +252,15 @@ struct ClusterState {
 const Cluster* find_cluster(const ClusterState& state, const ClusterName& name);
 const ContainerInstance* find_instance(const ClusterState& state, const InstanceArn& arn);
 const Task* find_task(const ClusterState& state, const TaskArn& arn);
+const Service* find_service(const ClusterState& state, const ServiceArn& arn);
+const ServiceRevision* find_service_revision(const ClusterState& state,
+                                             const ServiceRevisionArn& arn);
+const ServiceDeployment* find_service_deployment(const ClusterState& state,
+                                                 const ServiceDeploymentArn& arn);
+// The service of a task that a service has started; empty for others.
+std::string_view service_of(const Task& task);
+// Those of its tasks that are not STOPPED; nullptr: none.
+const std::set<TaskArn>* tasks_of(const ClusterState& state, const Service& service);
 const TaskDefinition* find_task_definition(const ClusterState& state, const TaskDefinitionArn& arn);
 // The newest ACTIVE revision of the family.
 const TaskDefinition* latest_task_definition(const ClusterState& state, std::string_view family);

@@ -136,13 +136,14 @@ bool HttpConnection::parse() {
     input_.consume(step.consumed);
     switch (step.state) {
       case ParseState::NeedMore:
+        if (!hold_body()) return true;
         update_read_deadline();
         return false;
       case ParseState::Head:
         if (!check_head()) return true;
         break;
       case ParseState::Done:
-        dispatch();
+        if (hold_body()) dispatch();
         return true;
       case ParseState::Failed:
         refuse(parser_.failure_status(), parser_.failure_text());
@@ -181,6 +182,29 @@ bool HttpConnection::check_head() {
     return false;
   }
   return true;
+}
+
+// Counts `bytes` as what this connection keeps in memory. False when all together keep too much.
+bool HttpConnection::hold(size_t bytes) {
+  const size_t before = std::exchange(held_, bytes);
+  if (bytes == before) return true;
+  if (bytes < before) {
+    settings_->held_bytes->fetch_sub(before - bytes);
+    return true;
+  }
+  const size_t more = bytes - before;
+  return settings_->held_bytes->fetch_add(more) + more <= settings_->options.max_held_bytes;
+}
+
+// False when the request was refused.
+bool HttpConnection::hold_body() {
+  if (hold(parser_.body_bytes())) return true;
+  refuse(429, "The server is busy with as many requests as it may keep in memory. Try again.");
+  return false;
+}
+
+bool HttpConnection::is_crowded() const {
+  return *settings_->connections > settings_->options.max_connections / 4 * 3;
 }
 
 void HttpConnection::update_read_deadline() {
@@ -272,6 +296,7 @@ void HttpConnection::hand_over(std::shared_ptr<WebSocketConnection> socket,
     return;
   }
   stage_ = Stage::Closed;
+  hold(0);
   transport_->unread(input_.view());
   settings_->loop->remove_resident(thread_, this);
   socket->accept(std::move(transport_), head);
@@ -301,6 +326,7 @@ void HttpConnection::write_response(HttpResponse response, bool keep_alive) {
   }
   append_response_head(response, frame, output_);
   if (frame.has_length && !is_head_request_) output_body_ = std::move(response.body);
+  hold(output_.size() + output_body_.size());  // Also over the limit: the request was taken.
   begin_writing(keep_alive ? After::NextRequest : After::Linger);
   pump();
 }
@@ -345,6 +371,7 @@ void HttpConnection::finish_writing() {
   output_.clear();
   if (output_.capacity() > kept_output_bytes) output_.shrink_to_fit();
   output_body_ = {};
+  hold(0);
   if (after_write_ == After::Linger) {
     stage_ = Stage::Lingering;
     transport_->shutdown_write();
@@ -381,6 +408,10 @@ bool HttpConnection::step_lingering() {
 }
 
 void HttpConnection::on_tick(SteadyTime now) {
+  if (stage_ == Stage::Reading && phase_ == Phase::Idle && is_crowded()) {
+    const SteadyTime idle_since = deadline_ - settings_->options.idle_timeout;
+    if (now - idle_since >= settings_->options.crowded_idle_timeout) return close();
+  }
   if (now < deadline_) return;
   if (stage_ == Stage::Reading && phase_ != Phase::Idle) {
     refuse(408, "The request took too long to arrive.");
@@ -391,6 +422,7 @@ void HttpConnection::on_tick(SteadyTime now) {
 
 void HttpConnection::close() {
   stage_ = Stage::Closed;
+  hold(0);
   transport_->close();
   settings_->loop->remove_resident(thread_, this);
 }

@@ -26,6 +26,9 @@ struct ServerSettings {
   std::shared_ptr<const TlsContext> tls;
   std::shared_ptr<LoopCore> loop;
   const void* owner = nullptr;  // Marks the residents that belong to the server.
+  // Counted by all connections, the last of which may outlive the server.
+  std::shared_ptr<std::atomic<size_t>> connections = std::make_shared<std::atomic<size_t>>(0);
+  std::shared_ptr<std::atomic<size_t>> held_bytes = std::make_shared<std::atomic<size_t>>(0);
 };
 
 // A state machine that is pumped whenever something has happened. Lives on one thread of the loop.
@@ -33,6 +36,9 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
  public:
   HttpConnection(std::shared_ptr<const ServerSettings> settings, size_t thread, Fd fd,
                  std::shared_ptr<void> slot);
+  ~HttpConnection() override { hold(0); }
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
 
   void start();
   // Answers 503 to whatever comes and closes.
@@ -72,6 +78,9 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
 
   bool parse();
   bool check_head();
+  bool hold(size_t bytes);
+  bool hold_body();
+  bool is_crowded() const;
   void update_read_deadline();
   void dispatch();
   bool read_more();
@@ -106,6 +115,7 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
   bool keep_alive_ = false;
   bool http_1_1_ = true;
   bool is_head_request_ = false;
+  size_t held_ = 0;                // Of ServerSettings::held_bytes.
   uint64_t body_at_deadline_ = 0;  // Bytes of body when the deadline was last set.
 
   std::string output_;

@@ -21,8 +21,9 @@ constexpr int accepts_per_turn = 64;
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
 
 std::chrono::milliseconds tick_length(const HttpServerOptions& options) {
-  const auto shortest = std::min({options.head_timeout, options.body_timeout, options.idle_timeout,
-                                  options.write_timeout, options.linger_timeout});
+  const auto shortest =
+      std::min({options.head_timeout, options.body_timeout, options.idle_timeout,
+                options.write_timeout, options.linger_timeout, options.crowded_idle_timeout});
   return std::clamp(shortest / 4, std::chrono::milliseconds{5}, std::chrono::milliseconds{500});
 }
 
@@ -99,8 +100,8 @@ class Listener final : public Resident, public std::enable_shared_from_this<List
   }
 
   void take(Fd fd) {
-    const size_t connections = count_->fetch_add(1) + 1;
-    auto slot = std::make_shared<Slot>(count_);
+    const size_t connections = settings_->connections->fetch_add(1) + 1;
+    auto slot = std::make_shared<Slot>(settings_->connections);
     const size_t limit = settings_->options.max_connections;
     if (connections > limit + refused_at_once) return;
     const size_t thread = settings_->loop->pick_thread();
@@ -115,8 +116,6 @@ class Listener final : public Resident, public std::enable_shared_from_this<List
   boost::asio::posix::basic_stream_descriptor<Executor> descriptor_;
   SteadyTimer retry_;
   Fd fd_;
-  // Shared with the connections, the last of which may outlive this.
-  const std::shared_ptr<std::atomic<size_t>> count_ = std::make_shared<std::atomic<size_t>>(0);
 };
 
 // Looks after the deadlines of the connections of one thread.
@@ -177,8 +176,9 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::create(Loop& loop, HttpSer
   core->settings = std::make_shared<ServerSettings>();
   ServerSettings& settings = *core->settings;
   if (options.tls) settings.tls = TRY(TlsContext::create_server(*options.tls));
-  Fd fd = options.unix_socket_path.empty() ? TRY(listen_tcp(options.address, options.port))
-                                           : TRY(listen_unix(options.unix_socket_path));
+  Fd fd = options.listening_socket >= 0      ? Fd(options.listening_socket)
+          : options.unix_socket_path.empty() ? TRY(listen_tcp(options.address, options.port))
+                                             : TRY(listen_unix(options.unix_socket_path));
   core->port = local_port(fd.get());
   settings.options = std::move(options);
   settings.handler = std::move(handler);

@@ -25,6 +25,9 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";  // An IP address of this machine, "0.0.0.0" or "::".
   uint16_t port = 0;                  // 0 = any; HttpServer::port() tells which.
   std::string unix_socket_path{};     // Where set, this is listened on, not address and port.
+  // A TCP socket that listens already and does not block: taken over and closed in the end. Where
+  // set (0 or more), nothing else is listened on.
+  int listening_socket = -1;
   std::optional<TlsServerOptions> tls{};
 
   size_t max_head_bytes = size_t{64} << 10;  // A bigger head is answered with 431.
@@ -32,15 +35,20 @@ struct HttpServerOptions {
   // a thread of the loop. Unset = 1 MiB for all.
   std::function<size_t(const HttpRequest& head)> body_limit{};
   size_t max_connections = 10'000;  // Web sockets included; one more is answered with 503.
+  // Bodies of requests until they are answered, and responses until they are sent, of all
+  // connections together. A request that comes on top of it is answered with 429.
+  size_t max_held_bytes = size_t{256} << 20;
 
-  base::Milliseconds head_timeout{10'000};   // From the first byte to the end of the head.
-  base::Milliseconds body_timeout{30'000};   // For each next 16 KiB of body.
-  base::Milliseconds idle_timeout{75'000};   // Between two requests of a connection.
+  base::Milliseconds head_timeout{10'000};  // From the first byte to the end of the head.
+  base::Milliseconds body_timeout{30'000};  // For each next 16 KiB of body.
+  base::Milliseconds idle_timeout{75'000};  // Between two requests of a connection.
+  // Instead of idle_timeout while three quarters of max_connections are there.
+  base::Milliseconds crowded_idle_timeout{1'000};
   base::Milliseconds write_timeout{30'000};  // For each next 16 KiB of response.
   base::Milliseconds linger_timeout{2'000};  // For the peer to close after the last response.
 
-  // The response to a request that was refused before any handler saw it (400, 408, 413, 417, 431,
-  // 501, 503, 505) or that no handler answered (500). Unset = `why` as text/plain.
+  // The response to a request that was refused before any handler saw it (400, 408, 413, 417, 429,
+  // 431, 501, 503, 505) or that no handler answered (500). Unset = `why` as text/plain.
   std::function<HttpResponse(int status, std::string_view why)> on_protocol_error{};
 
   WebSocketOptions web_socket{};

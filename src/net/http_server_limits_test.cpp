@@ -186,5 +186,98 @@ TEST(HttpServerLimits, one_connection_too_many_gets_503_and_a_free_place_serves_
   EXPECT_EQ(status, 200);
 }
 
+TEST(HttpServerLimits, idle_connections_make_room_when_places_are_few) {
+  HttpServerOptions options;
+  options.max_connections = 8;
+  options.crowded_idle_timeout = milliseconds{20};
+  const Server server(std::move(options));
+  // Far more than there are places, and all of them stay open for as long as the server lets them.
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (int i = 0; i < 50; ++i) {
+    int status = 0;
+    for (int attempt = 0; attempt < 10'000 && status != 200; ++attempt) {
+      auto peer = std::make_unique<RawPeer>(server.server->port());
+      peer->send(simple_get);
+      status = peer->status();
+      if (status == 200) peers.push_back(std::move(peer));
+    }
+    ASSERT_EQ(status, 200) << i;
+  }
+}
+
+// Keeps the requests until the test answers them.
+struct Holding {
+  explicit Holding(HttpServerOptions options)
+      : server(must(HttpServer::create(loop, std::move(options),
+                                       [this](const HttpRequest&, const Responder& responder) {
+                                         CHECK(waiting.try_push(Responder(responder)));
+                                       }))) {}
+  ~Holding() { server->stop(); }
+  Responder next() { return std::move(*waiting.pop()); }
+
+  base::Queue<Responder> waiting{100};
+  Loop loop{1};
+  std::unique_ptr<HttpServer> server;
+};
+
+std::string post(size_t bytes) {
+  return base::format("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}", bytes,
+                      std::string(bytes, 'x'));
+}
+
+TEST(HttpServerLimits, bodies_over_what_may_be_held_get_429_until_others_are_answered) {
+  HttpServerOptions options;
+  options.max_held_bytes = 100'000;
+  Holding holding(std::move(options));
+  RawPeer first(holding.server->port());
+  first.send(post(90'000));
+  const Responder unanswered = holding.next();
+  {
+    RawPeer second(holding.server->port());
+    second.send(post(20'000));
+    EXPECT_EQ(second.status(), 429);
+    EXPECT_TRUE(second.is_closed());
+    RawPeer in_pieces(holding.server->port());
+    in_pieces.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4e20\r\n" +
+                   std::string(20'000, 'x') + "\r\n");
+    EXPECT_EQ(in_pieces.status(), 429);
+    RawPeer small(holding.server->port());
+    small.send(post(1'000));
+    holding.next().respond({200, {}, "ok"});
+    EXPECT_EQ(small.status(), 200);
+  }
+  unanswered.respond({200, {}, "ok"});
+  EXPECT_EQ(first.status(), 200);
+  RawPeer third(holding.server->port());
+  third.send(post(90'000));
+  holding.next().respond({200, {}, "ok"});
+  EXPECT_EQ(third.status(), 200);
+}
+
+TEST(HttpServerLimits, what_a_peer_does_not_read_counts_until_it_is_cut) {
+  HttpServerOptions options = hasty();
+  options.idle_timeout = std::chrono::seconds(10);
+  options.max_held_bytes = 1'000'000;
+  Loop loop(1);
+  const auto server = must(
+      HttpServer::create(loop, options, [](const HttpRequest& head, const Responder& responder) {
+        responder.respond({200, {}, std::string(head.target == "/big" ? 64'000'000 : 1, 'x')});
+      }));
+  RawPeer slow(server->port());
+  slow.send("GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+  int status = 0;
+  // It is refused while the big answer waits, and served again once its reader was cut.
+  bool refused = false;
+  for (int i = 0; i < 10'000 && !(refused && status == 200); ++i) {
+    RawPeer peer(server->port());
+    peer.send(post(1'000));
+    status = peer.status();
+    refused = refused || status == 429;
+  }
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(status, 200);
+  server->stop();
+}
+
 }  // namespace
 }  // namespace net

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "placement/cores.h"
 #include "placement/topology.h"
 
 namespace placement {
@@ -45,9 +44,16 @@ void assign_whole(const model::ContainerInstance& instance, const Offer& offer,
     return;
   }
   if (demand.whole_gpus == 0) return;
-  const Connectivity connectivity(instance.gpus);
   const auto count = static_cast<size_t>(demand.whole_gpus);
   CHECK(count <= free.size());
+  if (count == free.size() && request.gpus.size() == 1) {  // Nothing to choose.
+    for (const size_t card : free) {
+      held.gpus.push_back(
+          {.container = request.gpus[0].container, .gpu = instance.gpus[card].device.uuid});
+    }
+    return;
+  }
+  const Connectivity connectivity(instance.gpus);
   std::vector<size_t> rest = best_connected(connectivity, free, count);
   for (const model::GpuRequest* gpu : whole_requests(request)) {
     for (const size_t card : best_connected(connectivity, rest, gpu->count)) {
@@ -112,10 +118,10 @@ std::optional<size_t> tightest_card(const Offer& offer, const Demand& demand) {
   return best;
 }
 
-model::HeldResources assign(const model::ClusterState& state,
-                            const model::ContainerInstance& instance, const Offer& offer,
+model::HeldResources assign(const model::ClusterState& state, const Site& site,
                             const model::ResourceRequest& request, const Demand& demand,
                             std::optional<size_t> share_card) {
+  const auto& [instance, offer, pinned] = site;
   model::HeldResources held;
   held.cpu_units = request.cpu_units;
   held.memory_mib = request.memory_mib;
@@ -126,7 +132,7 @@ model::HeldResources assign(const model::ClusterState& state,
   }
   assign_whole(instance, offer, request, demand, share_card, held);
   assign_profiles(instance, offer, request, held);
-  held.cpuset = choose_cores(state, instance, held);
+  held.cpuset = choose_cores(state, instance, held, pinned);
   return held;
 }
 

@@ -60,9 +60,30 @@ void ClusterCache::bound_filters(const model::ClusterState& state) {
   shape_numbers_.clear();
   filters_ = Filters();
   outlook_ = Outlook(outlook_.scale().policy);
+  if (!workload_.empty()) fix_workload();
   for (const auto& [arn, instance] : state.instances) {
     if (instance.cluster == name_) fleet_.update(instance);
   }
+}
+
+void ClusterCache::set_workload(std::vector<Request> requests) {
+  workload_ = std::move(requests);
+  fix_workload();
+}
+
+// Kinds name their filters by number, so they are made anew whenever the filters are. The workload
+// has half of all filters at most: else there would be too many again at once.
+void ClusterCache::fix_workload() {
+  std::vector<pack::Kind> kinds;
+  for (const Request& request : workload_) {
+    const bool filters = !request.constraints.empty() || !request.required_attributes.empty() ||
+                         !request.launch_type.empty();
+    if (filters && filters_.size() >= most_filters / 2) continue;
+    // A request that is not valid is no part of the workload.
+    const base::Result<Shape> shape = make_shape(request, filters_);
+    if (shape) kinds.push_back(shape->kind);
+  }
+  outlook_.fix(kinds);
 }
 
 base::Result<uint32_t> ClusterCache::expression(const model::ClusterState& state,
@@ -179,8 +200,10 @@ std::expected<Placement, std::vector<Refusal>> ClusterCache::place(const model::
   shape.refused = false;
   const model::ContainerInstance* instance = model::find_instance(state, fleet_[index].arn);
   CHECK(instance != nullptr);
-  return Placement{instance->arn, assign(state, *instance, fleet_[index].offer, request.resources,
-                                         shape.demand, share_card(shape, index, random))};
+  Entry& entry = fleet_.entry(index);
+  const std::optional<size_t> card = share_card(shape, index, random);
+  const Site site{*instance, entry.offer, entry.pinned};
+  return Placement{entry.arn, assign(state, site, request.resources, shape.demand, card)};
 }
 
 Objections ClusterCache::objections_of(const model::ClusterState& state, const Request& request,

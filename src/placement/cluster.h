@@ -22,11 +22,14 @@ class ClusterCache {
  public:
   ClusterCache(model::ClusterName name, Policy policy) : name_(std::move(name)), outlook_(policy) {}
 
+  const model::ClusterName& name() const { return name_; }
   Fleet& fleet() { return fleet_; }
   Outlook& outlook() { return outlook_; }
   Filters& filters() { return filters_; }
   // Forgets the instances, keeps what was learned of the workload.
   void forget_instances();
+  // Takes these for the typical workload, for good: it outlives all that is forgotten.
+  void set_workload(std::vector<Request> requests);
 
   // The number of an expression among the filters. Errors: InvalidParameterException.
   base::Result<uint32_t> expression(const model::ClusterState& state, std::string_view text);
@@ -63,17 +66,19 @@ class ClusterCache {
                                 const Shape& shape, size_t limit);
   void forget_shapes();
   void bound_filters(const model::ClusterState& state);
+  void fix_workload();
 
   model::ClusterName name_;
   Fleet fleet_;
   Filters filters_;
   Outlook outlook_;
+  std::vector<Request> workload_;  // Empty: it is learned.
   std::vector<std::unique_ptr<Shape>> shapes_;
   std::unordered_map<std::string, uint32_t> shape_numbers_;  // Looked up, never iterated.
   std::map<std::string, GroupCounts> groups_;
   std::map<std::string, Column> columns_;
   std::string key_;  // Kept for its memory.
-  const Column no_column_{""};
+  Column no_column_{""};
 };
 
 // What speaks against one instance, from its record alone, placement constraints left out.

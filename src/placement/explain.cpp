@@ -167,6 +167,24 @@ base::Result<Explanation> explain(Engine& engine, const model::ClusterState& sta
   return engine.explain(state, request);
 }
 
+Explanation explain_on(Engine& engine, const model::ClusterState& state, const Request& request,
+                       const model::InstanceArn& instance) {
+  Explanation explanation;
+  explanation.wanted = wanted_of(demand_of(request.resources));
+  explanation.instances = 1;
+  auto placed = engine.place_on(state, request, instance);
+  if (placed) {
+    explanation.placement = std::move(*placed);
+    explanation.summary =
+        base::format("The task would be placed on instance {}.", model::short_id(instance.str()));
+    return explanation;
+  }
+  explanation.steps.push_back({placed.error().reason, "the instance named", 1, 0});
+  explanation.summary = placed.error().detail;
+  explanation.nearest.push_back(std::move(placed).error());
+  return explanation;
+}
+
 std::string explain_task(const model::ClusterState& state, const model::TaskArn& arn) {
   const model::Task* task = model::find_task(state, arn);
   if (task == nullptr) return "";

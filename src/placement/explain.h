@@ -2,6 +2,7 @@
 // happens to each instance on the way.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,12 +55,22 @@ struct Explanation {
 base::Result<Explanation> explain(Engine& engine, const model::ClusterState& state,
                                   const Request& request);
 
+// Of StartTask: whether this instance would take the task. Constraints and strategies are not
+// looked at.
+Explanation explain_on(Engine& engine, const model::ClusterState& state, const Request& request,
+                       const model::InstanceArn& instance);
+
 // Of a task that is there: what it holds, and where. Empty when there is no such task.
 std::string explain_task(const model::ClusterState& state, const model::TaskArn& arn);
+// The same as one JSON object; "null" when there is no such task.
+std::string explain_task_json(const model::ClusterState& state, const model::TaskArn& arn);
 
 // As people read it; lines end with '\n'.
 std::string print_text(const Explanation& explanation);
 // One JSON object.
 std::string print_json(const Explanation& explanation);
+// For the detail of a failure, in one paragraph: all that the refusal names, what the cluster as a
+// whole has, and the smallest change. At most `most` bytes, then cut at a word.
+std::string print_brief(const Refusal& refusal, const Explanation& explanation, size_t most);
 
 }  // namespace placement

@@ -81,8 +81,13 @@ class Finder {
     add_attribute();
     connect_agent();
     if (changes_.empty()) {
+      const bool could_be_freed = std::ranges::any_of(considered_, [](const Considered& each) {
+        return !each.objections.blockers.never && each.objections.blockers.resources();
+      });
       add(ExplainedChangeKind::AddInstance,
-          "add a container instance that meets all of this, or free several resources at once", {});
+          base::format("add a container instance that meets all of this{}",
+                       could_be_freed ? ", or free several resources at once" : ""),
+          {});
     }
     return std::move(changes_);
   }

@@ -69,6 +69,28 @@ std::string placement_json(const Placement& placement) {
       quoted(placement.held.cpuset));
 }
 
+std::string gpu_json(const model::ContainerInstance* instance, const model::GpuAssignment& gpu) {
+  const model::GpuSlot* const slot =
+      instance == nullptr ? nullptr : model::find_gpu(*instance, gpu.gpu);
+  return base::format(
+      "{{\"container\":{},\"gpuId\":{},\"shared\":{},\"memoryMiB\":{},\"model\":{},\"state\":{},"
+      "\"holders\":{}}}",
+      quoted(gpu.container), quoted(gpu.gpu), gpu.shared,
+      gpu.shared || slot == nullptr ? gpu.memory_mib : slot->device.memory_mib,
+      quoted(slot == nullptr ? "" : slot->device.model),
+      quoted(slot == nullptr ? "" : model::to_string(slot->state)),
+      slot == nullptr ? 0 : slot->holders.size());
+}
+
+// At most `most` bytes, cut at a blank.
+std::string bounded(std::string text, size_t most) {
+  constexpr std::string_view mark = "...";
+  if (text.size() <= most) return text;
+  const size_t blank = text.rfind(' ', most - mark.size());
+  text.resize(blank == std::string::npos ? 0 : blank);
+  return text + std::string(mark);
+}
+
 std::string count_phrase(int32_t count, std::string_view one, std::string_view several) {
   return base::format("{} {}", count, count == 1 ? one : several);
 }
@@ -110,6 +132,43 @@ std::string print_text(const Explanation& explanation) {
     text += base::format("Warning: {}\n", warning);
   }
   return text;
+}
+
+std::string print_brief(const Refusal& refusal, const Explanation& explanation, size_t most) {
+  std::string text = refusal.detail;
+  const auto add = [&](const std::string& sentence) {
+    if (sentence.empty() || text.find(sentence) != std::string::npos) return;
+    if (!text.empty()) text += ' ';
+    text += sentence;
+  };
+  if (!refusal.instance.empty()) {
+    add(explanation.summary);
+    if (!text.empty() && explanation.instances > 1) {
+      add(base::format("The nearest fit of {} is instance {}.",
+                       count_phrase(explanation.instances, "instance", "instances"),
+                       model::short_id(refusal.instance.str())));
+    }
+  }
+  if (!explanation.changes.empty()) {
+    add(base::format("To place it: {}.", explanation.changes[0].sentence));
+  }
+  return bounded(std::move(text), most);
+}
+
+std::string explain_task_json(const model::ClusterState& state, const model::TaskArn& arn) {
+  const model::Task* const task = model::find_task(state, arn);
+  if (task == nullptr) return "null";
+  const bool stopped = task->last_status == model::TaskStatus::Stopped;
+  const model::ContainerInstance* const instance = model::find_instance(state, task->instance);
+  const std::vector<model::GpuAssignment> none;
+  return base::format(
+      "{{\"taskArn\":{},\"lastStatus\":{},\"stoppedReason\":{},\"containerInstanceArn\":{},"
+      "\"cpuUnits\":{},\"memoryMiB\":{},\"cpuset\":{},\"gpus\":{}}}",
+      quoted(arn.str()), quoted(model::to_string(task->last_status)), quoted(task->stopped_reason),
+      quoted(task->instance.str()), stopped ? 0 : task->held.cpu_units,
+      stopped ? 0 : task->held.memory_mib, quoted(stopped ? "" : task->held.cpuset),
+      array_of(stopped ? none : task->held.gpus,
+               [&](const model::GpuAssignment& gpu) { return gpu_json(instance, gpu); }));
 }
 
 std::string print_json(const Explanation& explanation) {

@@ -49,7 +49,7 @@ pack::Hardware hardware_of(const model::ContainerInstance& instance, const Offer
     if (offer.cards[i].mig) continue;
     const model::GpuDevice& device = instance.gpus[i].device;
     if (hardware.gpu_memory_mib == 0) hardware.gpu_memory_mib = device.memory_mib;
-    hardware.shareable |= device.mps_capable || device.emulated;
+    hardware.shareable |= device.mps_capable;
   }
   return hardware;
 }
@@ -106,6 +106,7 @@ void Fleet::remove(const model::InstanceArn& arn) {
   entry.known = false;
   entry.offer = {};
   entry.standing = {};
+  entry.pinned = {};
   entry.facts_changed_at = sequence_;
 }
 

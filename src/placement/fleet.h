@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/state.h"
+#include "placement/cores.h"
 #include "placement/offer.h"
 #include "placement/pack/objective.h"
 
@@ -22,7 +23,8 @@ struct Entry {
   pack::Standing standing;
   uint64_t standing_at = 0;  // When standing's reach and potential were computed.
   uint32_t profile = 0;      // The outlook's.
-  uint64_t facts = 0;        // A hash of all that an expression may ask but tasks.
+  PinnedCores pinned;
+  uint64_t facts = 0;  // A hash of all that an expression may ask but tasks.
   uint64_t facts_changed_at = 0;
 };
 

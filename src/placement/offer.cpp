@@ -21,7 +21,7 @@ Card card_of(const model::GpuSlot& slot, bool mig_parent) {
   card.whole_free = idle && !card.mig;
   card.mig_free = idle && card.mig;
   if (usable && !card.mig && (idle || slot.state == model::GpuState::NvidiaMps) &&
-      (device.mps_capable || device.emulated)) {
+      device.mps_capable) {
     card.memory_free_mib = device.memory_mib;
     card.milli_free = model::whole_gpu_milli;
     for (const model::GpuHolder& holder : slot.holders) {
@@ -129,8 +129,19 @@ Blockers blockers_of(const Offer& offer, const Demand& demand) {
   }
   blockers.never = (blockers.cpu && demand.cpu_units > offer.cpu_registered) ||
                    (blockers.memory && demand.memory_mib > offer.memory_registered) ||
-                   (blockers.gpu && (offer.whole_gpus < demand.whole_gpus || offer.cards.empty()));
+                   (blockers.gpu && lacks_gpus(offer, demand));
   return blockers;
+}
+
+bool lacks_gpus(const Offer& offer, const Demand& demand) {
+  if (offer.cards.empty() || offer.whole_gpus < demand.whole_gpus) return true;
+  const auto lacks = [&](const std::string& profile) {
+    return std::ranges::find(offer.mig_profiles, profile) == offer.mig_profiles.end();
+  };
+  if (std::ranges::any_of(demand.mig_profiles, lacks)) return true;
+  return !demand.shares.empty() && std::ranges::none_of(offer.cards, [&](const Card& card) {
+    return sum_of(demand.shares, card.memory_mib).memory_mib <= card.memory_mib;
+  });
 }
 
 bool fits(const Offer& offer, const Demand& demand) {

@@ -57,6 +57,9 @@ struct Blockers {
 // Agent and resources; attributes are not looked at here.
 Blockers blockers_of(const Offer& offer, const Demand& demand);
 bool fits(const Offer& offer, const Demand& demand);
+// Also when empty: too few GPUs, none that is large enough for the shares, or not these MIG
+// instances.
+bool lacks_gpus(const Offer& offer, const Demand& demand);
 
 // The card that can take all of the demand's shares besides its whole GPUs.
 bool card_fits_shares(const Offer& offer, size_t card, const Demand& demand);

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <set>
-
-#include "placement/pack/scarcity.h"
 
 namespace placement {
 namespace {
 
-// Source of the coverage: the FGD paper, "typical pods" cover 95 % of tasks.
+// Source of the coverage: the FGD paper, "typical pods" cover 95 % of tasks. Tasks without GPUs
+// make all idle GPU a fragment, which tells no instance from another: Berth looks at the others
+// only.
 constexpr double coverage = 0.95;
+constexpr double coverage_with_gpus = 0.93;
 constexpr double half_life = 16384;
 // The workload is looked at anew after 1, 4, 16, ... 4096 tasks, then each 4096.
 constexpr uint64_t rebuild_factor = 4;
@@ -21,8 +23,14 @@ constexpr uint64_t reprice_every = 256;
 constexpr double same_price = 0.05;
 constexpr size_t most_rules = 64;
 constexpr size_t most_flow_kinds = 256;
-// Before anything is known, each hardware expects one task of its full size.
-constexpr double prior_tasks = 1;
+// Before anything is known, each hardware expects so many tasks of its full size: its GPUs are not
+// given to small tasks that could go elsewhere before the first large ones arrive.
+constexpr double prior_tasks = 60;
+// The typical task takes so much more of the cluster's CPU than of its GPU where the CPU is the
+// bottleneck; two figures, so that it does not come and go. Nothing is said of fewer tasks.
+constexpr double gets_cpu_bound = 1.2;
+constexpr double stays_cpu_bound = 1.1;
+constexpr double least_known = 64;
 
 std::vector<uint32_t> rules_of(const std::vector<pack::Weighted>& kinds) {
   std::vector<uint32_t> rules;
@@ -54,7 +62,7 @@ void Outlook::fix(const std::vector<pack::Kind>& kinds) {
 // they are next made anew must not depend on when the instances were taken in.
 void Outlook::forget_instances() {
   for (pack::Profile& profile : profiles_) profile.changed_at = 0;
-  std::ranges::fill(idle_, 0.0);
+  std::ranges::fill(rooms_, Room{});
   counted_.clear();
   synced_at_ = 0;
   changed_at_ = 0;
@@ -68,8 +76,7 @@ void Outlook::observe(const pack::Kind& kind) {
     rebuild_due_ = true;
     next_rebuild_ = arrivals + std::min(arrivals * (rebuild_factor - 1), rebuild_every);
   }
-  if (scale_.tuning.scarcity > 0 &&
-      (std::has_single_bit(arrivals) || arrivals >= repriced_at_ + reprice_every)) {
+  if (has_prices() && (std::has_single_bit(arrivals) || arrivals >= repriced_at_ + reprice_every)) {
     reprice_due_ = true;
   }
 }
@@ -84,7 +91,7 @@ void Outlook::refresh(Entry& entry, uint64_t now) const {
 void Outlook::sync(const model::ClusterState& state, Fleet& fleet, Filters& filters) {
   const bool measured_anew = measure(fleet);
   if (rebuild_due_) {
-    std::vector<pack::Weighted> typical = mix_.typical(coverage);
+    std::vector<pack::Weighted> typical = typical_now();
     if (profiles_.empty() || pack::distance(typical, typical_) > same_workload) {
       typical_ = std::move(typical);
       rebuild(state, fleet, filters);
@@ -93,15 +100,11 @@ void Outlook::sync(const model::ClusterState& state, Fleet& fleet, Filters& filt
   }
   if (measured_anew) changed_at_ = restamp(fleet);
   for (const uint32_t rule : rules_) filters.sync(state, fleet, filters.filters_of(rule));
-  counted_.resize(fleet.size(), {0, 0});
+  counted_.resize(fleet.size());
   fleet.changed_since(synced_at_, [&](uint32_t index) {
     Entry& entry = fleet.entry(index);
     if (entry.facts_changed_at > synced_at_) assign_profile(entry, index, filters);
-    auto& [profile, counted] = counted_[index];
-    idle_[profile] -= counted;
-    profile = entry.profile;
-    counted = entry.offer.active ? entry.standing.idle_milli : 0;
-    idle_[profile] += counted;
+    count(entry, counted_[index]);
   });
   synced_at_ = fleet.sequence();
   if (reprice_due_) {
@@ -109,6 +112,22 @@ void Outlook::sync(const model::ClusterState& state, Fleet& fleet, Filters& filt
     reprice_due_ = false;
     synced_at_ = fleet.sequence();
   }
+}
+
+std::vector<pack::Weighted> Outlook::typical_now() const {
+  return scale_.policy == Policy::Berth
+             ? mix_.typical(coverage_with_gpus, pack::Mix::Tasks::WithGpus)
+             : mix_.typical(coverage);
+}
+
+void Outlook::count(const Entry& entry, Counted& counted) {
+  Room& before = rooms_[counted.profile];
+  before.idle_milli -= counted.idle_milli;
+  before.instances -= counted.active;
+  counted = {entry.profile, entry.offer.active ? entry.standing.idle_milli : 0, entry.offer.active};
+  Room& now = rooms_[counted.profile];
+  now.idle_milli += counted.idle_milli;
+  now.instances += counted.active;
 }
 
 bool Outlook::measure(const Fleet& fleet) {
@@ -132,23 +151,19 @@ void Outlook::rebuild(const model::ClusterState& state, Fleet& fleet, Filters& f
     rules_ = rules;
     number_of_.clear();
     profiles_.clear();
-    idle_.clear();
-    counted_.assign(fleet.size(), {0, 0});
+    rooms_.clear();
+    counted_.assign(fleet.size(), {});
     for (const uint32_t rule : rules_) filters.sync(state, fleet, filters.filters_of(rule));
     // Entries that are not known, and those to come, stand on the profile of no hardware.
     number_of_.emplace(std::pair(pack::Hardware{}, uint64_t{0}), 0);
     profiles_.emplace_back();
-    idle_.push_back(0);
+    rooms_.emplace_back();
     for (uint32_t i = 0; i < fleet.size(); ++i) assign_profile(fleet.entry(i), i, filters);
-    for (uint32_t i = 0; i < fleet.size(); ++i) {
-      const Entry& entry = fleet[i];
-      counted_[i] = {entry.profile, entry.offer.active ? entry.standing.idle_milli : 0};
-      idle_[entry.profile] += counted_[i].second;
-    }
+    for (uint32_t i = 0; i < fleet.size(); ++i) count(fleet[i], counted_[i]);
   }
   for (pack::Profile& profile : profiles_) fill(profile);
   changed_at_ = restamp(fleet);
-  reprice_due_ = scale_.tuning.scarcity > 0;
+  reprice_due_ = has_prices();
 }
 
 uint64_t Outlook::eligible_mask(uint32_t index, const Filters& filters) const {
@@ -175,7 +190,7 @@ void Outlook::assign_profile(Entry& entry, uint32_t index, const Filters& filter
     pack::Profile& profile = profiles_.emplace_back();
     profile.hardware = entry.hardware;
     profile.eligible = mask;
-    idle_.push_back(0);
+    rooms_.emplace_back();
     fill(profile);
   }
   entry.profile = found->second;
@@ -217,40 +232,25 @@ void Outlook::reprice(Fleet& fleet) {
                              &pack::Weighted::weight);
     kinds.resize(most_flow_kinds);
   }
-  std::map<std::vector<size_t>, double> flows;
-  const auto add = [&](const pack::Kind& kind, const auto& may_run, double weight) {
-    std::vector<size_t> where;
-    for (size_t i = 0; i < profiles_.size(); ++i) {
-      if (may_run(profiles_[i])) where.push_back(i);
-    }
-    if (where.empty()) return;
-    const pack::Hardware& hardware = profiles_[where[0]].hardware;
-    flows[where] += weight * pack::gpus_on(hardware, kind) * pack::milli_on(hardware, kind);
-  };
-  for (const pack::Weighted& each : kinds) {
-    if (!each.kind.wants_gpu()) continue;
-    add(
-        each.kind,
-        [&](const pack::Profile& profile) {
-          return pack::could_run(profile.hardware, each.kind) &&
-                 is_eligible(profile, rules_, each.kind.rule);
-        },
-        each.weight);
-  }
+  std::vector<pack::Flow> flows = flows_of(kinds);
+  double gpu_milli = 0;
+  for (const pack::Flow& flow : flows) gpu_milli += flow.weight;
+  find_bottleneck(kinds, gpu_milli, fleet);
+  if (scale_.tuning.scarcity <= 0) return;
   std::set<pack::Hardware> hardwares;
   for (const pack::Profile& profile : profiles_) hardwares.insert(profile.hardware);
+  std::vector<pack::Weighted> prior;
   for (const pack::Hardware& hardware : hardwares) {
     if (hardware.gpus == 0) continue;
-    const pack::Kind full{.cpu_units = hardware.cpu_units,
-                          .memory_mib = hardware.memory_mib,
-                          .whole_gpus = hardware.gpus};
-    add(
-        full, [&](const pack::Profile& profile) { return pack::could_run(profile.hardware, full); },
-        prior_tasks / std::max(mix_.weight(), 1.0));
+    prior.push_back({{.cpu_units = hardware.cpu_units,
+                      .memory_mib = hardware.memory_mib,
+                      .whole_gpus = hardware.gpus},
+                     prior_tasks / std::max(mix_.weight(), 1.0)});
   }
-  std::vector<pack::Flow> list;
-  for (const auto& [where, weight] : flows) list.push_back({weight, where});
-  const std::vector<double> prices = pack::scarcity(list, idle_);
+  std::ranges::move(flows_of(prior), std::back_inserter(flows));
+  std::vector<double> idle;
+  for (const Room& room : rooms_) idle.push_back(room.idle_milli);
+  const std::vector<double> prices = pack::scarcity(flows, idle);
   uint64_t now = 0;
   for (size_t i = 0; i < profiles_.size(); ++i) {
     if (std::abs(prices[i] - profiles_[i].price) <= same_price) continue;
@@ -259,6 +259,50 @@ void Outlook::reprice(Fleet& fleet) {
     profiles_[i].changed_at = now;
     changed_at_ = now;
   }
+}
+
+std::vector<pack::Flow> Outlook::flows_of(const std::vector<pack::Weighted>& kinds) const {
+  std::map<std::vector<size_t>, double> merged;
+  for (const auto& [kind, weight] : kinds) {
+    if (!kind.wants_gpu()) continue;
+    std::vector<size_t> where;
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      const pack::Profile& profile = profiles_[i];
+      if (pack::could_run(profile.hardware, kind) && is_eligible(profile, rules_, kind.rule)) {
+        where.push_back(i);
+      }
+    }
+    if (where.empty()) continue;
+    const pack::Hardware& hardware = profiles_[where[0]].hardware;
+    merged[where] += weight * pack::gpus_on(hardware, kind) * pack::milli_on(hardware, kind);
+  }
+  std::vector<pack::Flow> flows;
+  for (const auto& [where, weight] : merged) flows.push_back({weight, where});
+  return flows;
+}
+
+void Outlook::find_bottleneck(const std::vector<pack::Weighted>& kinds, double gpu_milli,
+                              Fleet& fleet) {
+  double cpu_units = 0;
+  for (const pack::Weighted& each : kinds) {
+    cpu_units += each.weight * static_cast<double>(each.kind.cpu_units);
+  }
+  double all_cpu_units = 0;
+  double all_gpu_milli = 0;
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    const auto instances = static_cast<double>(rooms_[i].instances);
+    all_cpu_units += instances * static_cast<double>(profiles_[i].hardware.cpu_units);
+    all_gpu_milli += instances * model::whole_gpu_milli * profiles_[i].hardware.gpus;
+  }
+  if (mix_.weight() < least_known || all_cpu_units <= 0 || all_gpu_milli <= 0) return;
+  const bool was_cpu = bottleneck_ == pack::Bottleneck::Cpu;
+  const double cpu_fill = cpu_units / all_cpu_units;
+  const double gpu_fill = gpu_milli / all_gpu_milli * (was_cpu ? stays_cpu_bound : gets_cpu_bound);
+  const auto now = cpu_fill > gpu_fill ? pack::Bottleneck::Cpu : pack::Bottleneck::Gpu;
+  if (now == bottleneck_) return;
+  bottleneck_ = now;
+  scale_.tuning = pack::tuning_of(scale_.policy, now);
+  changed_at_ = restamp(fleet);
 }
 
 double Outlook::fragments(Fleet& fleet) const {

@@ -11,6 +11,7 @@
 #include "placement/fleet.h"
 #include "placement/pack/mix.h"
 #include "placement/pack/objective.h"
+#include "placement/pack/scarcity.h"
 
 namespace placement {
 
@@ -32,6 +33,8 @@ class Outlook {
   void sync(const model::ClusterState& state, Fleet& fleet, Filters& filters);
 
   const pack::Profile& profile_of(const Entry& entry) const { return profiles_[entry.profile]; }
+  // The sequence number of the last change of this entry's profile, as of the last sync().
+  uint64_t changed_at(size_t index) const { return profiles_[counted_[index].profile].changed_at; }
   // The sequence number of the last change of any profile.
   uint64_t changed_at() const { return changed_at_; }
   const pack::Scale& scale() const { return scale_; }
@@ -41,7 +44,20 @@ class Outlook {
   double fragments(Fleet& fleet) const;
 
  private:
+  // The ACTIVE instances of a profile.
+  struct Room {
+    double idle_milli = 0;  // GPU that is free.
+    int64_t instances = 0;
+  };
+  struct Counted {
+    uint32_t profile = 0;
+    int32_t idle_milli = 0;
+    bool active = false;
+  };
+
   bool learns() const { return !fixed_ && scale_.policy != Policy::Random; }
+  bool has_prices() const { return scale_.policy == Policy::Berth; }
+  std::vector<pack::Weighted> typical_now() const;
   // Takes the measure of the largest instance; true: scores depend on it, and it has changed.
   bool measure(const Fleet& fleet);
   // All scores are stale as of the sequence number returned.
@@ -50,9 +66,16 @@ class Outlook {
   void assign_profile(Entry& entry, uint32_t index, const Filters& filters);
   uint64_t eligible_mask(uint32_t index, const Filters& filters) const;
   void fill(pack::Profile& profile);
+  void count(const Entry& entry, Counted& counted);
   void reprice(Fleet& fleet);
+  // What kinds ask of the GPUs, by the profiles that could run them.
+  std::vector<pack::Flow> flows_of(const std::vector<pack::Weighted>& kinds) const;
+  // What the cluster runs out of first when tasks arrive as in `kinds`, the average of which asks
+  // for so much GPU; all scores are stale when that changes.
+  void find_bottleneck(const std::vector<pack::Weighted>& kinds, double gpu_milli, Fleet& fleet);
 
   pack::Scale scale_;
+  pack::Bottleneck bottleneck_ = pack::Bottleneck::Gpu;
   pack::Mix mix_;
   bool fixed_ = false;
   uint64_t next_rebuild_ = 1;
@@ -63,8 +86,8 @@ class Outlook {
   std::vector<uint32_t> rules_;  // Of the typical kinds, at most 64.
   std::map<std::pair<pack::Hardware, uint64_t>, uint32_t> number_of_;
   std::vector<pack::Profile> profiles_;
-  std::vector<double> idle_;                           // Per profile: thousandths that are free.
-  std::vector<std::pair<uint32_t, int32_t>> counted_;  // Per entry: what idle_ holds of it.
+  std::vector<Room> rooms_;       // Per profile.
+  std::vector<Counted> counted_;  // Per entry: what rooms_ holds of it.
   uint64_t synced_at_ = 0;
   uint64_t changed_at_ = 0;
 };

@@ -14,8 +14,8 @@ namespace placement {
 struct Engine::Cache {
   Policy default_policy = Policy::Berth;
   std::map<model::ClusterName, ClusterCache> clusters;
-  // Which cluster each instance is kept in.
-  std::unordered_map<model::InstanceArn, model::ClusterName> cluster_of;  // Never iterated.
+  // Which cluster each instance is kept in: one of `clusters`. Never iterated.
+  std::unordered_map<model::InstanceArn, ClusterCache*> cluster_of;
 
   ClusterCache& cluster(const model::ClusterName& name) {
     const auto found = clusters.find(name);
@@ -40,27 +40,19 @@ base::Result<void> validate(const api::List<api::ecs::PlacementConstraint>& cons
 void Engine::set_policy(const model::ClusterState& state, const model::ClusterName& cluster,
                         Policy policy) {
   const auto found = cache_->clusters.find(cluster);
-  if (found != cache_->clusters.end()) {
-    if (found->second.outlook().scale().policy == policy) return;
-    cache_->clusters.erase(found);
-  }
+  const bool known = found != cache_->clusters.end();
+  if (known && found->second.outlook().scale().policy == policy) return;
+  if (known) found->second = ClusterCache(cluster, policy);  // In its place: it is pointed to.
   ClusterCache& made = cache_->clusters.try_emplace(cluster, cluster, policy).first->second;
   for (const auto& [arn, instance] : state.instances) {
     if (instance.cluster != cluster) continue;
     made.fleet().update(instance);
-    cache_->cluster_of.insert_or_assign(arn, cluster);
+    cache_->cluster_of.insert_or_assign(arn, &made);
   }
 }
 
 void Engine::set_workload(const model::ClusterName& cluster, const std::vector<Request>& requests) {
-  ClusterCache& cache = cache_->cluster(cluster);
-  std::vector<pack::Kind> kinds;
-  for (const Request& request : requests) {
-    // A request that is not valid is no part of the workload.
-    base::Result<Shape> shape = make_shape(request, cache.filters());
-    if (shape) kinds.push_back(shape->kind);
-  }
-  cache.outlook().fix(kinds);
+  cache_->cluster(cluster).set_workload(requests);
 }
 
 void Engine::reset(const model::ClusterState& state) {
@@ -73,14 +65,16 @@ void Engine::instance_changed(const model::ClusterState& state, const model::Ins
   const model::ContainerInstance* instance = model::find_instance(state, arn);
   auto known = cache_->cluster_of.find(arn);
   if (known != cache_->cluster_of.end() &&
-      (instance == nullptr || instance->cluster != known->second)) {
-    cache_->cluster(known->second).fleet().remove(arn);
+      (instance == nullptr || instance->cluster != known->second->name())) {
+    known->second->fleet().remove(arn);
     cache_->cluster_of.erase(known);
     known = cache_->cluster_of.end();
   }
   if (instance == nullptr) return;
-  cache_->cluster(instance->cluster).fleet().update(*instance);
-  if (known == cache_->cluster_of.end()) cache_->cluster_of[arn] = instance->cluster;
+  if (known == cache_->cluster_of.end()) {
+    known = cache_->cluster_of.emplace(arn, &cache_->cluster(instance->cluster)).first;
+  }
+  known->second->fleet().update(*instance);
 }
 
 std::expected<Placement, std::vector<Refusal>> Engine::place(const model::ClusterState& state,
@@ -122,7 +116,9 @@ std::expected<Placement, Refusal> Engine::place_on(const model::ClusterState& st
   }
   std::optional<size_t> card;
   if (!demand.shares.empty()) card = tightest_card(offer, demand);
-  return Placement{arn, assign(state, *instance, offer, request.resources, demand, card)};
+  PinnedCores pinned;
+  const Site site{*instance, offer, pinned};
+  return Placement{arn, assign(state, site, request.resources, demand, card)};
 }
 
 base::Result<std::vector<model::InstanceArn>> Engine::filter(const model::ClusterState& state,

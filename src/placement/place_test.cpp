@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/catalogue.h"
 #include "placement/testing.h"
 
 namespace placement::test {
@@ -237,6 +238,19 @@ TEST(Place, gpus_without_mps_are_not_shared) {
   TestCluster cluster;
   cluster.add({.id = "a", .gpus = 1, .mps_capable = false});
   expect_refused(cluster, share_request(10), "RESOURCE:GPU", "Volta");
+}
+
+TEST(Place, emulated_gpus_that_are_too_old_for_mps_are_not_shared_either) {
+  for (const std::string_view type : {"p2.xlarge", "g3s.xlarge", "p3.2xlarge"}) {
+    TestCluster cluster;
+    model::ContainerInstance instance;
+    instance.cpu_units = instance.memory_mib = 4096;
+    for (model::GpuDevice& gpu : model::emulated_gpus(*model::find_instance_type(type), "a")) {
+      instance.gpus.emplace_back().device = std::move(gpu);
+    }
+    cluster.add("a", instance);
+    EXPECT_EQ(cluster.run(share_request(10)).has_value(), type == "p3.2xlarge") << type;
+  }
 }
 
 TEST(Place, all_gpus_means_every_gpu_of_the_instance) {

@@ -4,13 +4,12 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
-#include "base/format.h"
+#include "placement/cores.h"
 #include "placement/query/evaluate.h"
 #include "placement/query/parser.h"
-#include "placement/testing.h"
+#include "placement/testing_world.h"
 
 namespace placement::test {
 namespace {
@@ -19,7 +18,7 @@ using api::ecs::PlacementConstraintType;
 using api::ecs::PlacementStrategyType;
 
 bool shareable(const model::GpuSlot& slot) {
-  return slot.device.healthy && (slot.device.mps_capable || slot.device.emulated) &&
+  return slot.device.healthy && slot.device.mps_capable &&
          (slot.state == model::GpuState::Idle || slot.state == model::GpuState::NvidiaMps);
 }
 
@@ -151,136 +150,25 @@ Candidates candidates_of(const model::ClusterState& state, const Request& reques
   }
   return candidates;
 }
-
-// A small world of random instances, on which random things happen.
-class World {
- public:
-  explicit World(uint64_t seed) : dice(seed) {
-    for (uint64_t i = 0; i < 2 + dice.below(10); ++i) add(base::format("{:02}", i));
+// Pinned tasks have cores near their GPUs, and nobody else's.
+void expect_cores_apart(const model::ClusterState& state, const model::Task& task) {
+  if (task.held.cpuset.empty()) return;
+  const CoreSet cores = parse_cpu_list(task.held.cpuset);
+  const model::ContainerInstance& instance = state.instances.at(task.instance);
+  CoreSet near;
+  for (const model::GpuAssignment& held : task.held.gpus) {
+    near.add(parse_cpu_list(model::find_gpu(instance, held.gpu)->device.cpu_list));
   }
-
-  void add(const std::string& id) {
-    model::ContainerInstance instance;
-    instance.cpu_units = static_cast<int64_t>(1024 * (1 + dice.below(8)));
-    instance.memory_mib = static_cast<int64_t>(1000 * (1 + dice.below(8)));
-    instance.agent_version = "1.2.3";
-    if (dice.chance(70)) instance.attributes["zone"] = dice.chance(50) ? "a" : "b";
-    if (dice.chance(30)) instance.attributes["big"] = "";
-    if (dice.chance(30)) instance.reserved_ports.insert({.port = 80});
-    const uint64_t gpus = dice.chance(30) ? 0 : 1 + dice.below(8);
-    const bool mps = dice.chance(80);
-    for (uint64_t i = 0; i < gpus; ++i) {
-      model::GpuDevice& device = instance.gpus.emplace_back().device;
-      device.uuid = base::format("GPU-{}-{}", id, i);
-      device.memory_mib = 10007;
-      device.mps_capable = mps;
-      device.healthy = !dice.chance(5);
-    }
-    arns.push_back(cluster.add(id, instance));
+  CoreSet elsewhere = cores;
+  elsewhere.remove(near);
+  RC_ASSERT(elsewhere.empty());
+  for (const model::TaskArn& arn : instance.tasks) {
+    if (arn == task.arn) continue;
+    CoreSet rest = cores;
+    rest.remove(parse_cpu_list(state.tasks.at(arn).held.cpuset));
+    RC_ASSERT(rest == cores);
   }
-
-  Request request() {
-    Request made = gpu_request(0, static_cast<int64_t>(128 * dice.below(12)),
-                               static_cast<int64_t>(100 * dice.below(12)));
-    const uint64_t kind = dice.below(6);
-    if (kind == 1)
-      made.resources.gpus = gpu_request(1 + static_cast<uint32_t>(dice.below(4))).resources.gpus;
-    if (kind == 2)
-      made.resources.gpus =
-          fraction_request(static_cast<int32_t>(100 * (1 + dice.below(9)))).resources.gpus;
-    if (kind == 3)
-      made.resources.gpus =
-          share_request(static_cast<int64_t>(1000 * (1 + dice.below(10)))).resources.gpus;
-    if (kind == 4) made.resources.gpus = {all_gpus("main")};
-    if (kind >= 1 && kind <= 3 && dice.chance(20)) {
-      model::GpuRequest second = made.resources.gpus[0];
-      second.container = "second";
-      made.resources.gpus.push_back(second);
-    }
-    if (kind == 3 && dice.chance(20)) {
-      model::GpuRequest second = gpu_request(1).resources.gpus[0];
-      second.container = "third";
-      made.resources.gpus.push_back(second);
-    }
-    if (dice.chance(20))
-      made.resources.host_ports = {{.port = static_cast<uint16_t>(79 + dice.below(3))}};
-    if (dice.chance(15)) made.required_attributes = {"big"};
-    made.group = dice.chance(50) ? "family:x" : "family:y";
-    if (dice.chance(20)) made.constraints.push_back(member_of("attribute:zone == a"));
-    if (dice.chance(10)) made.constraints.push_back(member_of("task:group != family:x"));
-    if (dice.chance(10)) made.constraints.push_back(member_of("runningTasksCount < 3"));
-    if (dice.chance(10)) made.constraints.push_back(distinct_instance());
-    return made;
-  }
-
-  api::List<api::ecs::PlacementStrategy> strategies() {
-    api::List<api::ecs::PlacementStrategy> list;
-    const uint64_t count = 1 + dice.below(3);
-    for (uint64_t i = 0; i < count; ++i) {
-      const api::ecs::PlacementStrategy all[] = {
-          strategy(PlacementStrategyType::Spread, "instanceId"),
-          strategy(PlacementStrategyType::Spread, "attribute:zone"),
-          strategy(PlacementStrategyType::Binpack, "cpu"),
-          strategy(PlacementStrategyType::Binpack, "memory"),
-          strategy(PlacementStrategyType::Binpack, "gpu"),
-      };
-      list.push_back(all[dice.below(std::size(all))]);
-    }
-    return list;
-  }
-
-  // Something else than a placement happens.
-  void disturb() {
-    const model::InstanceArn& arn = arns[dice.below(arns.size())];
-    switch (dice.below(8)) {
-      case 0:
-        cluster.connect(arn, dice.chance(60));
-        break;
-      case 1:
-        cluster.apply(model::AttributesPut{.arn = arn,
-                                           .attributes = {{"zone", dice.chance(50) ? "a" : "b"}}});
-        break;
-      case 2:
-        cluster.apply(model::AttributesDeleted{.arn = arn, .names = {"zone"}});
-        break;
-      case 3:
-        if (arns.size() < 20) add(base::format("{:02}", 30 + arns.size()));
-        break;
-      case 4:
-        for (const model::GpuSlot& slot : cluster.instance(arn).gpus) {
-          if (!slot.holders.empty() || slot.state == model::GpuState::Quarantined) continue;
-          cluster.apply(model::GpuQuarantined{.arn = arn, .gpu = slot.device.uuid, .reason = "x"});
-          break;
-        }
-        break;
-      default:
-        stop_some_task();
-    }
-  }
-
-  void stop_some_task() {
-    if (running.empty()) return;
-    const size_t which = dice.below(running.size());
-    const model::TaskArn arn = running[which];
-    if (cluster.state.tasks.at(arn).desired_status != model::TaskStatus::Stopped) {
-      cluster.request_stop(arn);
-      return;
-    }
-    cluster.stopped(arn);
-    running.erase(running.begin() + static_cast<std::ptrdiff_t>(which));
-  }
-
-  std::optional<model::Task> run(const Request& request) {
-    auto task = cluster.run(request);
-    if (task) running.push_back(task->arn);
-    return task;
-  }
-
-  base::Random dice;
-  TestCluster cluster;
-  std::vector<model::InstanceArn> arns;
-  std::vector<model::TaskArn> running;
-};
+}
 
 void expect_decision(World& world, const Request& request) {
   const Candidates candidates = candidates_of(world.cluster.state, request);
@@ -293,6 +181,7 @@ void expect_decision(World& world, const Request& request) {
     RC_ASSERT(task->held.cpu_units == request.resources.cpu_units);
     RC_ASSERT(task->held.memory_mib == request.resources.memory_mib);
     model::check_invariants(world.cluster.state);
+    expect_cores_apart(world.cluster.state, *task);
     return;
   }
   for (const Refusal& refusal : world.cluster.refusals()) {
@@ -376,143 +265,6 @@ TEST(Reference, what_is_cached_never_changes_a_decision) {
     RC_ASSERT(rc::check(std::string(to_string(policy)),
                         [&](uint64_t seed) { expect_equal_decisions(seed, policy); }));
   }
-}
-
-// Fragmentation Gradient Descent from the paper's formulas.
-struct PlainKind {
-  int64_t cpu = 0;
-  int32_t milli = 0;
-  int32_t gpus = 0;
-  double weight = 0;
-};
-
-double plain_fragments(int64_t cpu, const std::vector<int32_t>& free,
-                       const std::vector<PlainKind>& mix) {
-  double sum = 0;
-  double idle = 0;
-  for (const int32_t each : free) idle += each;
-  for (const PlainKind& kind : mix) {
-    const auto enough =
-        std::ranges::count_if(free, [&](int32_t each) { return each >= kind.milli; });
-    if (kind.gpus == 0 || cpu < kind.cpu || enough < kind.gpus) {
-      sum += kind.weight * idle;
-      continue;
-    }
-    for (const int32_t each : free) sum += each < kind.milli ? kind.weight * each : 0;
-  }
-  return sum;
-}
-
-struct PlainInstance {
-  int64_t cpu = 0;
-  std::vector<int32_t> free;
-};
-
-int plain_level(double before, double after) {
-  return static_cast<int>(100 / (1 + std::exp(-(before - after) / 1000)) + 1e-7);
-}
-
-// The instance and the level; -1: none.
-std::pair<int, int> plain_choice(const std::vector<PlainInstance>& instances, const PlainKind& task,
-                                 const std::vector<PlainKind>& mix, int& card) {
-  std::pair<int, int> best{-1, -1};
-  for (size_t n = 0; n < instances.size(); ++n) {
-    const PlainInstance& instance = instances[n];
-    if (instance.cpu < task.cpu) continue;
-    const double before = plain_fragments(instance.cpu, instance.free, mix);
-    const auto consider = [&](const std::vector<int32_t>& free, int used) {
-      const int level = plain_level(before, plain_fragments(instance.cpu - task.cpu, free, mix));
-      if (level <= best.second) return;
-      best = {static_cast<int>(n), level};
-      card = used;
-    };
-    if (task.gpus == 0) {
-      consider(instance.free, -1);
-    } else if (task.milli < 1000) {
-      for (size_t i = 0; i < instance.free.size(); ++i) {
-        if (instance.free[i] < task.milli) continue;
-        std::vector<int32_t> free = instance.free;
-        free[i] -= task.milli;
-        consider(free, static_cast<int>(i));
-      }
-    } else {
-      std::vector<int32_t> free = instance.free;
-      int missing = task.gpus;
-      for (int32_t& each : free) {
-        if (missing == 0 || each != 1000) continue;
-        each = 0;
-        --missing;
-      }
-      if (missing == 0) consider(free, -1);
-    }
-  }
-  return best;
-}
-
-Request request_of_kind(const PlainKind& kind) {
-  Request request = kind.gpus == 0       ? gpu_request(0)
-                    : kind.milli == 1000 ? gpu_request(static_cast<uint32_t>(kind.gpus))
-                                         : fraction_request(kind.milli);
-  request.resources.cpu_units = kind.cpu;
-  request.resources.memory_mib = 0;
-  return request;
-}
-
-TEST(Reference, fgd_chooses_by_the_formulas_of_its_paper) {
-  RC_ASSERT(rc::check("any cluster and tasks", [](uint64_t seed) {
-    base::Random dice(seed);
-    TestCluster cluster;
-    cluster.engine.set_policy(cluster.state, cluster_name, Policy::Fgd);
-    std::vector<PlainInstance> plain;
-    for (int n = 0; n < 8; ++n) {
-      const auto gpus = static_cast<int32_t>(dice.below(9));
-      const auto cpu = static_cast<int64_t>(4000 * (1 + dice.below(8)));
-      cluster.add(
-          {.id = base::format("{}", n), .cpu_units = cpu, .gpus = gpus, .gpu_memory_mib = 10000});
-      plain.push_back({cpu, std::vector<int32_t>(static_cast<size_t>(gpus), 1000)});
-    }
-    // Each kind once: 95 % of twenty is all but one of equals, so the mix is all of ten.
-    std::vector<PlainKind> mix;
-    std::set<std::tuple<int64_t, int32_t, int32_t>> seen;
-    while (mix.size() < 10) {
-      PlainKind kind{.cpu = static_cast<int64_t>(1000 * dice.below(9))};
-      kind.gpus = dice.chance(20)   ? 0
-                  : dice.chance(70) ? 1
-                                    : static_cast<int32_t>(1 << dice.below(4));
-      if (kind.gpus > 0)
-        kind.milli = kind.gpus > 1 || dice.chance(40)
-                         ? 1000
-                         : static_cast<int32_t>(50 * (1 + dice.below(19)));
-      if (!seen.insert({kind.cpu, kind.milli, kind.gpus}).second) continue;
-      kind.weight = 0.1;
-      mix.push_back(kind);
-    }
-    std::vector<Request> workload;
-    for (const PlainKind& kind : mix) workload.push_back(request_of_kind(kind));
-    cluster.engine.set_workload(cluster_name, workload);
-    for (int i = 0; i < 60; ++i) {
-      const PlainKind& kind = mix[dice.below(mix.size())];
-      int card = -1;
-      const auto [chosen, level] = plain_choice(plain, kind, mix, card);
-      const auto task = cluster.run(request_of_kind(kind));
-      RC_ASSERT(task.has_value() == (chosen >= 0));
-      if (!task) continue;
-      RC_ASSERT(model::short_id(task->instance.str()) == base::format("{}", chosen));
-      PlainInstance& instance = plain[static_cast<size_t>(chosen)];
-      instance.cpu -= kind.cpu;
-      if (card >= 0) {
-        RC_ASSERT(held_gpus(task->held) == base::format("GPU-{}", card));
-        instance.free[static_cast<size_t>(card)] -= kind.milli;
-        continue;
-      }
-      int missing = kind.gpus;
-      for (int32_t& each : instance.free) {
-        if (missing == 0 || each != 1000) continue;
-        each = 0;
-        --missing;
-      }
-    }
-  }));
 }
 
 }  // namespace

@@ -81,11 +81,11 @@ std::string share_phrase(const model::ContainerInstance& instance, const Offer& 
                          const Demand& demand) {
   if (instance.gpus.empty()) return "the instance has no GPU";
   const bool can_share = std::ranges::any_of(instance.gpus, [](const model::GpuSlot& slot) {
-    return slot.device.mps_capable || slot.device.emulated || !slot.device.mig_profile.empty();
+    return slot.device.mps_capable || !slot.device.mig_profile.empty();
   });
   if (!can_share) {
     return "no GPU of the instance can be shared, because NVIDIA MPS needs one of the Volta "
-           "architecture or newer";
+           "architecture or newer, and nvidia-cuda-mps-control on the machine";
   }
   int64_t largest_mib = 0;
   int32_t largest_milli = 0;

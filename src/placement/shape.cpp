@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <type_traits>
 
 #include "placement/refusal.h"
@@ -26,6 +27,13 @@ base::Result<void> add_filter(Filters& filters, FilterKind kind, const std::stri
   return {};
 }
 
+// In one pass without branches, which std::max_element is not.
+int32_t highest(std::span<const int32_t> scores) {
+  int32_t best = never_considered;
+  for (const int32_t score : scores) best = std::max(best, score);
+  return best;
+}
+
 void set_score(Shape& shape, size_t index, int32_t score) {
   const int32_t before = shape.scores[index];
   if (before == score) return;
@@ -34,62 +42,112 @@ void set_score(Shape& shape, size_t index, int32_t score) {
   if (score >= best) {
     best = score;
   } else if (before == best) {
-    const size_t begin = index / block * block;
-    const auto first = shape.scores.begin() + static_cast<std::ptrdiff_t>(begin);
-    best = *std::max_element(first, first + block);
+    best = highest({shape.scores.data() + index / block * block, block});
   }
 }
 
-// Scores of instances in the same state are equal: after a change of the workload many are judged
-// at once, and most of them are alike.
+// What filters say of an instance: how many do not hold, for good and as tasks are now.
+struct Unmet {
+  int32_t lasting = 0;
+  int32_t passing = 0;
+  friend bool operator==(const Unmet&, const Unmet&) = default;
+};
+
+Unmet unmet_of(const Shape& shape, uint32_t index, const Filters& filters) {
+  Unmet unmet;
+  for (const uint32_t filter : shape.filters) {
+    if (filters.passes(filter, index)) continue;
+    ++(filters.reads_tasks(filter) ? unmet.passing : unmet.lasting);
+  }
+  return unmet;
+}
+
+// Scores of instances in the same state are equal: after a change of the workload, and for a new
+// shape, many are judged at once, and most of them are alike.
 class Memo {
  public:
   // nullptr: judge it.
-  const int32_t* find(const Entry& entry) const {
-    if (entry.standing.special) return nullptr;
-    for (const Known& known : known_) {
-      if (known.entry != nullptr && known.entry->profile == entry.profile &&
-          known.entry->standing.same_state(entry.standing)) {
-        return &known.level;
-      }
-    }
-    return nullptr;
+  const int32_t* find(const Entry& entry, Unmet unmet) const {
+    const Known& known = known_[place_of(entry)];
+    const bool same = known.entry != nullptr && known.digest == entry.standing.digest &&
+                      known.unmet == unmet && known.entry->profile == entry.profile &&
+                      !entry.standing.special && known.entry->standing.same_state(entry.standing);
+    return same ? &known.level : nullptr;
   }
-  void add(const Entry& entry, int32_t level) { known_[next_++ % known_.size()] = {&entry, level}; }
+  void add(const Entry& entry, Unmet unmet, int32_t level) {
+    known_[place_of(entry)] = {entry.standing.digest, &entry, unmet, level};
+  }
 
  private:
   struct Known {
+    uint64_t digest = 0;
     const Entry* entry = nullptr;
+    Unmet unmet;
     int32_t level = 0;
   };
-  std::array<Known, 8> known_{};
-  size_t next_ = 0;
+  static size_t place_of(const Entry& entry) {
+    return (entry.standing.digest + entry.profile) % std::tuple_size_v<decltype(known_)>;
+  }
+
+  std::array<Known, 64> known_{};
 };
 
 // Goes on with judging entries whose profile has changed. Whether they fit does not depend on it.
+// It goes round: a change on the way makes it go once round from where it is, so that those at the
+// end come to their turn however often the workload changes.
 void continue_pass(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
   if (outlook.changed_at() > shape.pass_until) {
     shape.pass_until = outlook.changed_at();
-    shape.pass_next = 0;
+    shape.pass_left = shape.scores.size();
   }
-  if (shape.pass_since == shape.pass_until) return;
+  if (shape.pass_left == 0) return;
   Memo memo;
   size_t budget = most_rescored;
-  while (shape.pass_next < fleet.size() && budget > 0) {
+  while (shape.pass_left > 0 && budget > 0) {
+    if (shape.pass_next == shape.scores.size()) shape.pass_next = 0;
+    const bool at_block = shape.pass_next % block == 0 && shape.pass_left >= block;
+    if (at_block && shape.block_best[shape.pass_next / block] < 0) {  // The task fits none of them.
+      shape.pass_next += block;
+      shape.pass_left -= block;
+      continue;
+    }
     const auto index = static_cast<uint32_t>(shape.pass_next++);
-    if (shape.scores[index] < 0) continue;
+    --shape.pass_left;
+    if (shape.scores[index] < 0 || outlook.changed_at(index) <= shape.pass_since) continue;
     const Entry& entry = fleet[index];
-    if (outlook.profile_of(entry).changed_at <= shape.pass_since) continue;
-    if (const int32_t* level = memo.find(entry)) {
+    if (const int32_t* level = memo.find(entry, {})) {
       set_score(shape, index, *level);
       continue;
     }
     --budget;
     const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
     set_score(shape, index, level);
-    memo.add(entry, level);
+    memo.add(entry, {}, level);
   }
-  if (shape.pass_next >= fleet.size()) shape.pass_since = shape.pass_until;
+  if (shape.pass_left == 0) shape.pass_since = shape.pass_until;
+}
+
+// The first scores of a shape.
+void score_all(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
+  Memo memo;
+  const bool memorable = shape.demand.host_ports.empty();
+  for (uint32_t index = 0; index < fleet.size(); ++index) {
+    const Entry& entry = fleet[index];
+    if (!memorable || !entry.known || !entry.offer.active) {
+      set_score(shape, index, score_entry(shape, fleet, index, filters, outlook).level);
+      continue;
+    }
+    const Unmet unmet = unmet_of(shape, index, filters);
+    if (const int32_t* level = memo.find(entry, unmet)) {
+      set_score(shape, index, *level);
+      continue;
+    }
+    const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
+    set_score(shape, index, level);
+    memo.add(entry, unmet, level);
+  }
+  shape.pass_since = shape.pass_until = outlook.changed_at();
+  shape.pass_left = 0;
 }
 
 // Thousandths of what is asked that are short.
@@ -144,7 +202,7 @@ Glance glance(const Shape& shape, const Entry& entry) {
   }
   blockers.never = (blockers.cpu && demand.cpu_units > entry.offer.cpu_registered) ||
                    (blockers.memory && demand.memory_mib > entry.offer.memory_registered) ||
-                   (blockers.gpu && (gpus < demand.whole_gpus || entry.offer.cards.empty()));
+                   (blockers.gpu && lacks_gpus(entry.offer, demand));
   return glance;
 }
 
@@ -224,12 +282,7 @@ pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filter
                         const Outlook& outlook) {
   Entry& entry = fleet.entry(index);
   if (!entry.known || !entry.offer.active) return {.level = never_considered, .card = -1};
-  int32_t lasting = 0;
-  int32_t passing = 0;
-  for (const uint32_t filter : shape.filters) {
-    if (filters.passes(filter, index)) continue;
-    ++(filters.reads_tasks(filter) ? passing : lasting);
-  }
+  const auto [lasting, passing] = unmet_of(shape, index, filters);
   recall_share_sum(shape, entry.hardware.gpu_memory_mib);
   const Demand& demand = shape.demand;
   const bool plain = !entry.standing.special && demand.host_ports.empty() &&
@@ -252,22 +305,17 @@ pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filter
 void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
   if (shape.scores.size() < fleet.size()) {
     const size_t blocks = (fleet.size() + block - 1) / block;
+    if (shape.pass_left > 0) shape.pass_left += blocks * block - shape.scores.size();
     shape.scores.resize(blocks * block, never_considered);
     shape.block_best.resize(blocks, never_considered);
   }
-  // All is new to a new shape, and much of it alike.
-  Memo memo;
-  const bool memorable =
-      shape.synced_at == 0 && shape.filters.empty() && shape.demand.host_ports.empty();
-  fleet.changed_since(shape.synced_at, [&](uint32_t index) {
-    const Entry& entry = fleet[index];
-    const int32_t* known = memorable && entry.offer.active ? memo.find(entry) : nullptr;
-    if (known != nullptr) return set_score(shape, index, *known);
-    const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
-    set_score(shape, index, level);
-    if (memorable && entry.offer.active) memo.add(entry, level);
-  });
-  if (shape.synced_at == 0) shape.pass_since = shape.pass_until = outlook.changed_at();
+  if (shape.synced_at == 0) {
+    score_all(shape, fleet, filters, outlook);
+  } else {
+    fleet.changed_since(shape.synced_at, [&](uint32_t index) {
+      set_score(shape, index, score_entry(shape, fleet, index, filters, outlook).level);
+    });
+  }
   shape.synced_at = fleet.sequence();
   continue_pass(shape, fleet, filters, outlook);
 }
@@ -279,14 +327,15 @@ void forget_scores(Shape& shape) {
   shape.pass_since = 0;
   shape.pass_until = 0;
   shape.pass_next = 0;
+  shape.pass_left = 0;
 }
 
 uint32_t best_entry(const Shape& shape) {
-  const auto highest = std::ranges::max_element(shape.block_best);
-  if (highest == shape.block_best.end() || *highest == never_considered) return Fleet::none;
-  const auto begin = (highest - shape.block_best.begin()) * static_cast<std::ptrdiff_t>(block);
-  const auto first = shape.scores.begin() + begin;
-  return static_cast<uint32_t>(std::find(first, first + block, *highest) - shape.scores.begin());
+  const int32_t best = highest(shape.block_best);
+  if (best == never_considered) return Fleet::none;
+  const auto in = std::ranges::find(shape.block_best, best) - shape.block_best.begin();
+  const auto first = shape.scores.begin() + in * static_cast<std::ptrdiff_t>(block);
+  return static_cast<uint32_t>(std::find(first, first + block, best) - shape.scores.begin());
 }
 
 }  // namespace placement

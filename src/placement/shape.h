@@ -37,7 +37,8 @@ struct Shape {
   uint64_t synced_at = 0;
   uint64_t pass_since = 0;  // Profiles that changed after this ask for scores anew, ...
   uint64_t pass_until = 0;  // ... up to this,
-  size_t pass_next = 0;     // ... from this entry on.
+  size_t pass_next = 0;     // ... from this one of the scores on,
+  size_t pass_left = 0;     // ... so many of them.
 };
 
 inline constexpr size_t block = 64;

@@ -112,7 +112,7 @@ TEST(Topology, a_greedy_choice_is_made_where_there_are_too_many) {
 }
 
 TEST(Cores, lists_are_read_and_written) {
-  EXPECT_EQ(parse_cpu_list("0-3,8"), (std::vector{0, 1, 2, 3, 8}));
+  EXPECT_EQ(parse_cpu_list("0-3,8"), (CoreSet{0, 1, 2, 3, 8}));
   EXPECT_EQ(format_cpu_list({0, 1, 2, 3, 8, 10, 11}), "0-3,8,10-11");
   for (const char* wrong : {"", "a", "3-1", "1,", "1-", "1;2", "0-99999999"}) {
     EXPECT_TRUE(parse_cpu_list(wrong).empty()) << wrong;

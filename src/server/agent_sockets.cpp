@@ -1,5 +1,9 @@
 #include "server/agent_sockets.h"
 
+#include <atomic>
+#include <charconv>
+#include <memory>
+
 #include "acs/messages.h"
 #include "acs/telemetry.h"
 #include "auth/permission.h"
@@ -7,10 +11,10 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "server/front.h"
+#include "server/rate_limits.h"
 
 namespace server {
 namespace {
-
 
 // "default" of "default" or of the cluster's ARN.
 std::string cluster_of(const std::string& text) {
@@ -18,22 +22,92 @@ std::string cluster_of(const std::string& text) {
   return arn ? std::string(arn->resource_id()) : text.empty() ? "default" : text;
 }
 
-// A frame of the agent: answered at once, nothing of it is kept.
-void answer_telemetry(net::WebSocket& socket, const std::string& text) {
+// An agent gives a telemetry stream up on which nothing comes for a minute, and one without metrics
+// sends nothing that would be answered.
+constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
+
+// Far more than an agent ever sends: who is above it is broken, and must not keep the control plane
+// from the others.
+constexpr Pace agent_pace(1'000, 10'000);
+constexpr uint16_t close_policy_violation = 1008;
+constexpr uint16_t close_try_again = 1013;
+
+// The other end of a web socket, shared by its handlers.
+struct Peer {
+  std::weak_ptr<net::WebSocket> socket;  // Kept by its connection.
+  std::atomic<int64_t> due = 0;          // Of agent_pace.
+};
+
+// Whether the peer may send one more message; otherwise it is closed.
+bool keeps_pace(Peer& peer, base::Clock& clock) {
+  if (agent_pace.pass(peer.due, clock.monotonic())) return true;
+  if (const auto socket = peer.socket.lock()) {
+    base::log_warning("{} sent too many messages at once: closing", socket->remote_address());
+    socket->close(close_policy_violation, "too many messages at once");
+  }
+  return false;
+}
+
+// One telemetry stream. Its handlers share it with the timer of its heartbeats.
+struct TelemetryStream {
+  CoreThread& core;
+  net::Loop& loop;
+  base::Clock& clock;
+  model::InstanceArn instance;
+  Peer peer;
+};
+
+void beat_later(const std::shared_ptr<TelemetryStream>& stream) {
+  stream->loop.after(telemetry_heartbeat_interval, [weak = std::weak_ptr(stream)] {
+    const auto alive = weak.lock();
+    const auto open = alive ? alive->peer.socket.lock() : nullptr;
+    if (open == nullptr) return;
+    if (open->send(acs::encode(
+            acs::TelemetryMessage{.type = "HeartbeatMessage", .message = {}, .healthy = true}))) {
+      beat_later(alive);
+    }
+  });
+}
+
+void take_telemetry_frame(TelemetryStream& stream, const std::string& text) {
+  const auto socket = stream.peer.socket.lock();
+  if (socket == nullptr || !keeps_pace(stream.peer, stream.clock)) return;
   const auto read = [&]() -> base::Result<acs::TelemetryRequest> {
     const acs::TelemetryFrame frame = TRY(acs::split_telemetry_frame(text));
     return acs::decode_telemetry_request(frame.envelope);
   };
-  const auto request = read();
+  auto request = read();
   if (!request) {
-    base::log_warning("a telemetry frame from {} was dropped: {}", socket.remote_address(),
+    base::log_warning("a telemetry frame from {} was dropped: {}", socket->remote_address(),
                       request.error().message);
     return;
   }
-  socket.send(acs::encode(acs::acknowledge(*request)));
+  socket->send(acs::encode(acs::acknowledge(*request)));
+  // A full queue loses it, as the stream may.
+  stream.core.try_push(control::TelemetryReceived{stream.instance, std::move(*request)});
+}
+
+int32_t protocol_version_of(const std::string& text) {
+  int32_t version = 2;
+  std::from_chars(text.data(), text.data() + text.size(), version);
+  return version;
+}
+
+control::SessionOpened session_of(control::SessionId session, const std::string& target) {
+  return {.session = session,
+          .cluster = model::ClusterName(cluster_of(query_parameter(target, "clusterArn"))),
+          .instance = model::InstanceArn(query_parameter(target, "containerInstanceArn")),
+          .send_credentials = query_parameter(target, "sendCredentials") == "true",
+          .protocol_version = protocol_version_of(query_parameter(target, "protocolVersion")),
+          .agent_version = query_parameter(target, "agentVersion"),
+          .agent_hash = query_parameter(target, "agentHash"),
+          .docker_version = query_parameter(target, "dockerVersion")};
 }
 
 }  // namespace
+
+AgentSockets::AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock)
+    : core_(core), loop_(loop), clock_(clock) {}
 
 base::Result<void> AgentSockets::open(const net::HttpRequest& request, const auth::Caller& caller,
                                       const net::Upgrade& upgrade) {
@@ -58,47 +132,49 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                                 .cluster = cluster,
                                 .container_instance = instance}));
   if (acs) {
-    open_acs({++last_session_, model::ClusterName(cluster), model::InstanceArn(instance)}, upgrade);
+    open_acs(session_of(++last_session_, request.target), upgrade);
   } else {
-    open_tcs(upgrade);
+    open_tcs(model::InstanceArn(instance), upgrade);
   }
   return {};
 }
 
 void AgentSockets::open_acs(control::SessionOpened opened, const net::Upgrade& upgrade) {
   const control::SessionId session = opened.session;
+  const auto peer = std::make_shared<Peer>();  // Shared by the handler, which comes first.
   // The handlers run after accept() returned, on this thread: SessionOpened is pushed first.
   const auto socket = upgrade.accept(
       {.on_message =
-           [this, session](const std::string& text, bool) {
+           [this, session, peer](const std::string& text, bool) {
+             if (!keeps_pace(*peer, clock_)) return;
              auto message = acs::decode_agent_message(text);
              if (!message) {
                base::log_warning("a message of an agent was dropped: {}", message.error().message);
                return;
              }
-             core_.push(control::SessionMessage{session, std::move(*message)});
+             if (core_.try_push(control::SessionMessage{session, std::move(*message)})) return;
+             // The agent comes back, and is told anew what it is to run.
+             const auto open = peer->socket.lock();
+             if (open != nullptr) open->close(close_try_again, "the control plane is busy");
            },
        .on_close =
            [this, session](uint16_t, const std::string& reason) {
              core_.push(control::SessionClosed{session, reason});
            }});
   if (socket == nullptr) return;
+  peer->socket = socket;
   core_.push(SessionOpenedWork{std::move(opened), socket});
 }
 
-void AgentSockets::open_tcs(const net::Upgrade& upgrade) {
-  struct Socket {
-    std::weak_ptr<net::WebSocket> weak;
-  };
-  const auto holder = std::make_shared<Socket>();  // Shared by the handler, which comes first.
-  const auto socket = upgrade.accept({.on_message =
-                                          [holder](const std::string& text, bool) {
-                                            if (const auto open = holder->weak.lock()) {
-                                              answer_telemetry(*open, text);
-                                            }
-                                          },
-                                      .on_close = [holder](uint16_t, const std::string&) {}});
-  if (socket != nullptr) holder->weak = socket;
+void AgentSockets::open_tcs(const model::InstanceArn& instance, const net::Upgrade& upgrade) {
+  const auto stream = std::make_shared<TelemetryStream>(core_, loop_, clock_, instance);
+  const auto socket =
+      upgrade.accept({.on_message = [stream](const std::string& text,
+                                             bool) { take_telemetry_frame(*stream, text); },
+                      .on_close = [stream](uint16_t, const std::string&) {}});
+  if (socket == nullptr) return;
+  stream->peer.socket = socket;
+  beat_later(stream);
 }
 
 }  // namespace server

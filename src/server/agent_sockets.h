@@ -8,6 +8,7 @@
 #include "auth/key_ring.h"
 #include "base/result.h"
 #include "net/http_server.h"
+#include "net/loop.h"
 #include "server/core_thread.h"
 
 namespace server {
@@ -17,8 +18,8 @@ inline constexpr std::string_view tcs_path = "/tcs/ws";
 
 class AgentSockets {
  public:
-  // `core` and the settings' account outlive it.
-  AgentSockets(CoreThread& core, model::Account account) : core_(core), account_(account) {}
+  // `core` and `loop` outlive it.
+  AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock);
 
   // The upgrade of a verified caller. Any thread.
   // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
@@ -27,10 +28,11 @@ class AgentSockets {
 
  private:
   void open_acs(control::SessionOpened opened, const net::Upgrade& upgrade);
-  void open_tcs(const net::Upgrade& upgrade);
+  void open_tcs(const model::InstanceArn& instance, const net::Upgrade& upgrade);
 
   CoreThread& core_;
-  model::Account account_;
+  net::Loop& loop_;
+  base::Clock& clock_;
   std::atomic<control::SessionId> last_session_ = 0;
 };
 

@@ -14,10 +14,15 @@ constexpr base::Milliseconds out_of_service_wait{1'000};
 
 }  // namespace
 
-CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, base::Clock& clock)
-    : driver_(std::move(driver)), clock_(clock), thread_([this] { run(); }) {}
+CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock)
+    : driver_(std::move(driver)), keys_(keys), clock_(clock) {
+  keys_.take_agent_keys(driver_->core().state());
+  thread_ = std::thread([this] { run(); });
+}
 
-CoreThread::~CoreThread() { stop(); }
+CoreThread::~CoreThread() {
+  stop();
+}
 
 void CoreThread::stop() {
   queue_.close();
@@ -34,9 +39,14 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
       inputs.emplace_back(std::move(call->call));
     } else if (auto* const opened = std::get_if<SessionOpenedWork>(&work)) {
       sockets_[opened->opened.session] = std::move(opened->socket);
+      newest_[opened->opened.instance] = opened->opened.session;
       inputs.emplace_back(std::move(opened->opened));
     } else if (auto* const message = std::get_if<control::SessionMessage>(&work)) {
       inputs.emplace_back(std::move(*message));
+    } else if (auto* const telemetry = std::get_if<control::TelemetryReceived>(&work)) {
+      inputs.emplace_back(std::move(*telemetry));
+    } else if (const auto* const order = std::get_if<ExecOrder>(&work)) {
+      give_order(*order);
     } else {
       auto& closed = std::get<control::SessionClosed>(work);
       sockets_.erase(closed.session);
@@ -46,7 +56,23 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
   return inputs;
 }
 
+// Without a connection it is dropped: the session's client is told that the agent did not answer.
+void CoreThread::give_order(const ExecOrder& order) {
+  const auto newest = newest_.find(model::InstanceArn(order.instance));
+  if (newest == newest_.end()) return;
+  const auto socket = sockets_.find(newest->second);
+  if (socket != sockets_.end()) {
+    socket->second->send(order.text);
+  } else {
+    newest_.erase(newest);
+  }
+}
+
 void CoreThread::release(driver::Released released) {
+  // Before any reply: who has just got a key may use it at once.
+  if (released.agent_keys_changed && !released.out_of_service) {
+    keys_.take_agent_keys(driver_->core().state());
+  }
   for (control::Reply& reply : released.replies) {
     const auto answer = answers_.find(reply.id);
     CHECK(answer != answers_.end());
@@ -64,7 +90,10 @@ void CoreThread::release(driver::Released released) {
     socket->second->close(close_going_away, close.reason.code);
   }
   if (released.reloaded) {
-    base::log_warning("the state was loaded again from the store; agents reconnect");
+    base::log_warning(
+        "the state could not be written and is loaded from the store again; agents "
+        "reconnect: {}",
+        released.reload_cause);
     for (const auto& [session, socket] : sockets_) {
       socket->close(close_going_away, "the control plane has restarted");
     }
@@ -78,8 +107,8 @@ void CoreThread::release(driver::Released released) {
 void CoreThread::run() {
   while (true) {
     const base::Milliseconds until_timer = driver_->next_timer() - clock_.now();
-    auto works = queue_.pop_batch(
-        most_per_turn, std::clamp(until_timer, base::Milliseconds{0}, longest_wait));
+    auto works = queue_.pop_batch(most_per_turn,
+                                  std::clamp(until_timer, base::Milliseconds{0}, longest_wait));
     if (works.empty() && queue_.closed()) return;
     const base::Time now = clock_.now();
     if (works.empty() && driver_->next_timer() > now) continue;

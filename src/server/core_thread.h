@@ -10,11 +10,14 @@
 #include <variant>
 #include <vector>
 
+#include "base/onward_clock.h"
 #include "base/queue.h"
 #include "base/time.h"
 #include "control/input.h"
 #include "driver/driver.h"
 #include "net/websocket.h"
+#include "server/execute_command.h"
+#include "server/shared_keys.h"
 
 namespace server {
 
@@ -29,19 +32,23 @@ struct SessionOpenedWork {
   control::SessionOpened opened;
   std::shared_ptr<net::WebSocket> socket;  // Shared with the connection.
 };
-using Work =
-    std::variant<CallWork, SessionOpenedWork, control::SessionMessage, control::SessionClosed>;
+using Work = std::variant<CallWork, SessionOpenedWork, control::SessionMessage,
+                          control::SessionClosed, control::TelemetryReceived, ExecOrder>;
 
 class CoreThread {
  public:
-  // `clock` outlives it.
-  CoreThread(std::unique_ptr<driver::Driver> driver, base::Clock& clock);
+  // `keys` and `clock` outlive it.
+  CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock);
   ~CoreThread();  // Does stop().
   CoreThread(const CoreThread&) = delete;
   CoreThread& operator=(const CoreThread&) = delete;
 
-  // False when too much is waiting already; `work` is untouched then. Any thread.
-  bool try_push(Work&& work) { return queue_.try_push(std::move(work)); }
+  // False when too much is waiting already; `work` is untouched then. Calls leave some room to what
+  // agents send. Any thread.
+  bool try_push(Work&& work) {
+    if (std::holds_alternative<CallWork>(work) && queue_.size() >= most_calls) return false;
+    return queue_.try_push(std::move(work));
+  }
   // Waits for room: for what must not be lost, such as the end of a session. Any thread.
   void push(Work work) { queue_.push(std::move(work)); }
 
@@ -51,19 +58,23 @@ class CoreThread {
  private:
   void run();
   std::vector<control::Input> take_inputs(std::vector<Work> works);
+  void give_order(const ExecOrder& order);
   void release(driver::Released released);
 
   static constexpr size_t capacity = 20'000;
+  static constexpr size_t most_calls = 16'000;
   static constexpr size_t most_per_turn = 2'000;
 
   std::unique_ptr<driver::Driver> driver_;
-  base::Clock& clock_;
+  SharedKeys& keys_;
+  base::OnwardClock clock_;  // Of the thread.
   base::Queue<Work> queue_{capacity};
   // Owned by the thread.
   control::RequestId last_request_ = 0;
   std::map<control::RequestId, Answered> answers_;
   std::map<control::SessionId, std::shared_ptr<net::WebSocket>> sockets_;
-  std::thread thread_;  // Last: it uses all of the above.
+  std::map<model::InstanceArn, control::SessionId> newest_;  // Of those that are or were open.
+  std::thread thread_;                                       // Last: it uses all of the above.
 };
 
 }  // namespace server

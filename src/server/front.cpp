@@ -9,21 +9,25 @@
 #include "control/actions/actions.h"
 #include "json/text.h"
 #include "logs/service.h"
+#include "secrets/service.h"
 
 namespace server {
 namespace {
 
 constexpr size_t mib = size_t{1} << 20;
 
-std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
+std::string_view path_of(std::string_view target) {
+  return target.substr(0, target.find('?'));
+}
 std::string_view query_of(std::string_view target) {
   const size_t mark = target.find('?');
   return mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1);
 }
 
 const api::Service* service_named(std::string_view name) {
-  const std::array<const api::Service*, 3> all{&api::ecs_service(), &api::logs_service(),
-                                               &api::sts_service()};
+  const std::array<const api::Service*, 6> all{&api::ecs_service(), &api::logs_service(),
+                                               &api::sts_service(), &api::secretsmanager_service(),
+                                               &api::ssm_service(), &api::berth_service()};
   const auto found = std::ranges::find_if(all, [&](const auto* one) { return one->name == name; });
   return found == all.end() ? nullptr : *found;
 }
@@ -32,9 +36,9 @@ base::Result<const api::Operation*> operation_named(const api::Service& service,
                                                     std::string_view name) {
   const api::Operation* const operation = api::find(service, name);
   if (operation == nullptr) {
-    return base::fail(service.protocol == api::Protocol::Query ? "InvalidAction"
-                                                               : "UnknownOperationException",
-                      base::format("The service {} has no operation {}.", service.name, name));
+    return base::fail(
+        service.protocol == api::Protocol::Query ? "InvalidAction" : "UnknownOperationException",
+        base::format("The service {} has no operation {}.", service.name, name));
   }
   return operation;
 }
@@ -42,7 +46,13 @@ base::Result<const api::Operation*> operation_named(const api::Service& service,
 // Before the body is looked at: who calls what is not there wants to know just that.
 base::Result<void> check_offered(const api::Service& service, const api::Operation& operation) {
   bool offered = operation.name == "GetCallerIdentity";
-  if (&service == &api::ecs_service()) offered = control::find_action(operation.name) != nullptr;
+  if (&service == &api::ecs_service() || &service == &api::berth_service()) {
+    // ExecuteCommand is the server's own: its sessions are no part of the cluster's state.
+    offered = control::find_action(operation.name) != nullptr || operation.name == "ExecuteCommand";
+  }
+  if (&service == &api::ssm_service() || &service == &api::secretsmanager_service()) {
+    offered = secrets::Service::is_built(operation);
+  }
   if (&service == &api::logs_service()) offered = logs::Service::is_built(operation);
   if (!offered) return base::fail(control::not_offered(service.name, operation.name));
   return {};
@@ -57,7 +67,8 @@ base::Result<Call> read_json(const net::HttpRequest& request, const api::Service
                                    service.name, service.target_prefix));
   }
   const size_t dot = target->rfind('.');
-  if (dot == std::string::npos || std::string_view(*target).substr(0, dot) != service.target_prefix) {
+  if (dot == std::string::npos ||
+      std::string_view(*target).substr(0, dot) != service.target_prefix) {
     return base::fail(
         "UnknownOperationException",
         base::format("X-Amz-Target is \"{}\"; for {} it is \"{}.\" and the operation's name.",
@@ -90,10 +101,15 @@ base::Result<Call> read_query(const net::HttpRequest& request, const api::Servic
   return call;
 }
 
+// The one operation whose callers have no key yet: a token of its own is their proof.
+bool joins(const net::HttpRequest& request) {
+  return net::header_or_empty(request.headers, "X-Amz-Target") ==
+         base::format("{}.JoinCluster", api::berth_service().target_prefix);
+}
+
 bool is_server_fault(const api::Service* service, std::string_view code) {
   if (code == "ServiceUnavailableException" || code == "InternalFailure") return true;
-  const api::ErrorType* const type =
-      service == nullptr ? nullptr : api::find_error(*service, code);
+  const api::ErrorType* const type = service == nullptr ? nullptr : api::find_error(*service, code);
   return type != nullptr && type->server_fault;
 }
 
@@ -134,6 +150,16 @@ base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Ve
 
 base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,
                              const auth::KeyRing& keys, base::Time now) {
+  if (joins(request)) {
+    Call call = TRY(read_json(request, api::berth_service()));
+    call.caller = {.access_key_id = {},
+                   .arn = "anonymous",
+                   .account = {},
+                   .user_id = {},
+                   .service = std::string(api::berth_service().name),
+                   .access = auth::NoAccess{}};
+    return call;
+  }
   auth::Caller caller = TRY(read_caller(request, verifier, keys, now));
   const api::Service* const service = service_named(caller.service);
   CHECK(service != nullptr);  // The verifier takes no other scope.
@@ -165,8 +191,7 @@ net::HttpResponse write_error(const api::Service* service, Wire wire, const base
   response.headers.push_back({"x-amzn-RequestId", std::string(request_id)});
   if (wire == Wire::Query) {
     response.headers.push_back({"Content-Type", "text/xml"});
-    const base::Error translated{std::string(auth::query_protocol_code(error.code)),
-                                 error.message};
+    const base::Error translated{std::string(auth::query_protocol_code(error.code)), error.message};
     response.body = api::print_query_error(service == nullptr ? api::sts_service() : *service,
                                            translated, request_id);
     return response;
@@ -184,6 +209,13 @@ net::HttpResponse write_error(const api::Service* service, Wire wire, const base
 size_t body_limit(const net::HttpRequest& head) {
   const std::string_view target = net::header_or_empty(head.headers, "X-Amz-Target");
   return target.starts_with(api::logs_service().target_prefix) ? 6 * mib : mib;
+}
+
+std::string text_member(const api::Any& value, std::string_view name) {
+  const api::Member* const member = api::find_member(value.shape(), name);
+  if (member == nullptr || member->shape->kind != api::Kind::String) return {};
+  const void* const found = api::member_value(*member, value.data());
+  return found == nullptr ? std::string() : std::string(member->shape->string->get(found));
 }
 
 std::string query_parameter(std::string_view target, std::string_view name) {

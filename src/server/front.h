@@ -29,6 +29,7 @@ struct Call {
 Wire wire_of(const net::HttpRequest& request);
 
 // Source: AWS IAM User Guide, "Signature Version 4"; Smithy 2.0, "AWS JSON 1.1", "AWS Query".
+// JoinCluster of Berth's own service is the one call that needs no signature.
 // Errors: SigV4's own, UnknownOperationException, SerializationException and what validation says.
 base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,
                              const auth::KeyRing& keys, base::Time now);
@@ -46,6 +47,9 @@ net::HttpResponse write_error(const api::Service* service, Wire wire, const base
 // The bytes that the request's body may have: 6 MiB for CloudWatch Logs, so that a whole
 // PutLogEvents batch fits, else 1 MiB.
 size_t body_limit(const net::HttpRequest& head);
+
+// A text that is a member of the structure; empty when there is none.
+std::string text_member(const api::Any& value, std::string_view name);
 
 // The value of a parameter of the request's target, percent-decoded; empty when absent.
 std::string query_parameter(std::string_view target, std::string_view name);

@@ -18,7 +18,9 @@ LogsThread::LogsThread(std::unique_ptr<logs::Service> service, base::Clock& cloc
       next_sweep_(clock.now()),
       thread_([this] { run(); }) {}
 
-LogsThread::~LogsThread() { stop(); }
+LogsThread::~LogsThread() {
+  stop();
+}
 
 void LogsThread::stop() {
   queue_.close();
@@ -29,7 +31,8 @@ void LogsThread::sweep_when_due() {
   const base::Time now = clock_.now();
   if (now < next_sweep_) return;
   const auto more = service_->sweep(now);
-  if (!more) base::log_error("log events that expired could not be removed: {}", more.error().message);
+  if (!more)
+    base::log_error("log events that expired could not be removed: {}", more.error().message);
   next_sweep_ = now + (more && *more ? base::Milliseconds{0} : sweep_interval);
 }
 

@@ -3,10 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "api/generated/ecs.h"
 #include "api/generated/sts.h"
+#include "auth/permission.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "auth/permission.h"
 #include "base/queue.h"
 #include "base/random.h"
 #include "driver/driver.h"
@@ -14,9 +15,14 @@
 #include "net/loop.h"
 #include "server/agent_sockets.h"
 #include "server/core_thread.h"
+#include "server/exec_relay.h"
+#include "server/execute_command.h"
 #include "server/front.h"
 #include "server/logs_thread.h"
+#include "server/rate_limits.h"
 #include "server/request_ids.h"
+#include "server/secrets_thread.h"
+#include "server/shared_keys.h"
 
 namespace server {
 namespace {
@@ -32,6 +38,7 @@ base::Error protocol_error(int status, std::string_view why) {
   std::string code = "BadRequestException";
   if (status == 408) code = "RequestTimeoutException";
   if (status == 413) code = "RequestEntityTooLargeException";
+  if (status == 429) code = "ThrottlingException";
   if (status == 431) code = "RequestHeaderFieldsTooLargeException";
   if (status == 500) code = "InternalFailure";
   if (status == 503) code = "ServiceUnavailableException";
@@ -46,6 +53,19 @@ api::Any caller_identity(const auth::Caller& caller) {
   return api::Any::make(std::move(response));
 }
 
+base::Error too_many(const auth::Caller& caller, int64_t rate_limit) {
+  return {"ThrottlingException",
+          base::format("Rate exceeded: the access key {} makes more than {} calls a second. Slow "
+                       "down and try again, or start the server with a higher --rate-limit.",
+                       caller.access_key_id, rate_limit)};
+}
+
+auth::KeyRing with_mint(const ServerOptions& options) {
+  auth::KeyRing ring(auth::Mint(options.settings.master_key));
+  for (const auth::AccessKey& key : options.keys) ring.put(key);
+  return ring;
+}
+
 }  // namespace
 
 // Everything of one server. Members are made in the order in which they are needed and stopped in
@@ -54,6 +74,8 @@ class Impl {
  public:
   Impl(ServerOptions options, std::unique_ptr<store::Store> store, base::Clock& clock)
       : options_(std::move(options)),
+        keys_(with_mint(options_), auth::Mint(options_.settings.master_key),
+              options_.settings.account),
         store_(std::move(store)),
         clock_(clock),
         request_ids_(base::system_seed()),
@@ -65,12 +87,20 @@ class Impl {
     http.port = options_.port;
     http.tls = options_.tls;
     http.body_limit = body_limit;
+    http.max_connections = options_.max_connections;
+    // Living agents answer the pings that come at half of it.
+    http.web_socket.idle_timeout = std::chrono::minutes(5);
     http.on_protocol_error = [this](int status, std::string_view why) {
       net::HttpResponse response =
           write_error(nullptr, Wire::Json, protocol_error(status, why), request_ids_.next());
-      response.status = status;
+      // What is too much is told as AWS tells it, so that SDKs wait and try again.
+      response.status = status == 429 ? 400 : status;
       return response;
     };
+    secrets_.emplace(TRY(secrets::Service::open(
+                         options_.secrets_path, options_.secrets_key,
+                         {options_.settings.account.region, options_.settings.account.id})),
+                     clock_);
     logs_.emplace(TRY(logs::Service::open(options_.logs_path, options_.settings.account.region,
                                           options_.settings.account.id)),
                   clock_);
@@ -85,16 +115,17 @@ class Impl {
           handle_upgrade(request, upgrade);
         }));
     const std::string scheme = options_.tls ? "https" : "http";
-    url_ = base::format("{}://{}:{}", scheme,
-                        options_.address == "0.0.0.0" ? "127.0.0.1" : options_.address,
-                        http_->port());
+    url_ =
+        base::format("{}://{}:{}", scheme,
+                     options_.address == "0.0.0.0" ? "127.0.0.1" : options_.address, http_->port());
     options_.settings.poll_endpoint =
         options_.advertised_url.empty() ? url_ : options_.advertised_url;
     auto driver =
         TRY(driver::Driver::start(*store_, options_.settings, base::system_seed(),
                                   options_.settings.poll_endpoint, lead_patience, clock_.now()));
-    core_.emplace(std::move(driver), clock_);
-    sockets_.emplace(*core_, options_.settings.account);
+    exec_.emplace(clock_);
+    core_.emplace(std::move(driver), keys_, clock_);
+    sockets_.emplace(*core_, loop_, clock_);
     ready_ = true;
     return {};
   }
@@ -103,6 +134,8 @@ class Impl {
     ready_ = false;
     if (http_) http_->stop();
     if (core_) core_->stop();
+    if (exec_) exec_->stop();
+    if (secrets_) secrets_->stop();
     if (logs_) logs_->stop();
     loop_.stop();
   }
@@ -118,7 +151,7 @@ class Impl {
     auth::Verifier verifier =
         pooled.empty()
             ? auth::Verifier({.region = options_.settings.account.region,
-                              .services = {"ecs", "logs", "sts"}})
+                              .services = {"ecs", "logs", "sts", "ssm", "secretsmanager", "berth"}})
             : std::move(pooled.front());
     auto result = read(verifier);
     verifiers_.try_push(std::move(verifier));
@@ -139,10 +172,15 @@ class Impl {
       return;
     }
     auto call = with_verifier([&](auth::Verifier& verifier) {
-      return read_call(request, verifier, options_.keys, clock_.now());
+      return read_call(request, verifier, *keys_.get(), clock_.now());
     });
     if (!call) {
       responder.respond(write_error(nullptr, wire, call.error(), request_id));
+      return;
+    }
+    if (!rate_limits_.pass(call->caller.access_key_id, call->operation->name, clock_.monotonic())) {
+      responder.respond(write_error(call->service, wire,
+                                    too_many(call->caller, options_.rate_limit), request_id));
       return;
     }
     dispatch(std::move(*call), wire, request_id, responder);
@@ -156,14 +194,28 @@ class Impl {
       responder.respond(write_answer(call, wire, caller_identity(call.caller), request_id));
       return;
     }
-    bool taken = false;
-    if (service == &api::logs_service()) {
-      const auto allowed = auth::allow(
-          call.caller, {.service = "logs", .operation = call.operation->name});
+    if (call.input.get_if<api::ecs::ExecuteCommandRequest>() != nullptr) {
+      execute_command(std::move(call), wire, request_id, responder);
+      return;
+    }
+    const bool secrets =
+        service == &api::ssm_service() || service == &api::secretsmanager_service();
+    if (secrets || service == &api::logs_service()) {
+      const auto allowed = allow_elsewhere(call);
       if (!allowed) {
         responder.respond(write_error(service, wire, allowed.error(), request_id));
         return;
       }
+    }
+    bool taken = false;
+    if (secrets) {
+      SecretsWork work{call.service, call.operation, std::move(call.input), {}, {}};
+      if (const auto* const task = std::get_if<auth::TaskAccess>(&call.caller.access)) {
+        work.reach = task->secrets;
+      }
+      work.answered = answer_later(std::move(call), wire, request_id, responder);
+      taken = secrets_->try_push(std::move(work));
+    } else if (service == &api::logs_service()) {
       LogsWork work{call.operation, std::move(call.input), {}};
       work.answered = answer_later(std::move(call), wire, request_id, responder);
       taken = logs_->try_push(std::move(work));
@@ -173,6 +225,53 @@ class Impl {
       taken = core_->try_push(std::move(work));
     }
     if (!taken) responder.respond(write_error(service, wire, too_busy(), request_id));
+  }
+
+  // Looks the task up as DescribeTasks does, and makes a session of it.
+  void execute_command(Call call, Wire wire, const std::string& request_id,
+                       const net::Responder& responder) {
+    const auto allowed =
+        auth::allow(call.caller, {.service = "ecs", .operation = call.operation->name});
+    if (!allowed) {
+      responder.respond(write_error(call.service, wire, allowed.error(), request_id));
+      return;
+    }
+    auto request = call.input.as<api::ecs::ExecuteCommandRequest>();
+    api::ecs::DescribeTasksRequest look;
+    look.cluster = request.cluster;
+    look.tasks.push_back(request.task.value_or(""));
+    CallWork work{{0, api::find(api::ecs_service(), "DescribeTasks"),
+                   api::Any::make(std::move(look)), call.caller},
+                  {}};
+    work.answered = [this, request = std::move(request),
+                     answer = answer_later(std::move(call), wire, request_id, responder)](
+                        std::expected<api::Any, base::Error> found) mutable {
+      if (!found) return answer(std::move(found));
+      answer(start_exec(request, found->as<api::ecs::DescribeTasksResponse>()));
+    };
+    if (!core_->try_push(std::move(work))) {
+      responder.respond(write_error(&api::ecs_service(), wire, too_busy(), request_id));
+    }
+  }
+
+  // On the core thread.
+  base::Result<api::Any> start_exec(const api::ecs::ExecuteCommandRequest& request,
+                                    const api::ecs::DescribeTasksResponse& found) {
+    if (found.tasks.empty()) {
+      return base::fail("InvalidParameterException", "The referenced task was not found.");
+    }
+    ExecPlan plan = TRY(plan_exec(request, found.tasks.front(), options_.settings.poll_endpoint));
+    if (!exec_->expect(std::move(plan.session)) || !core_->try_push(std::move(plan.order))) {
+      return base::fail(too_busy());
+    }
+    return api::Any::make(std::move(plan.response));
+  }
+
+  // Of the services whose threads do not know the cluster's state.
+  static base::Result<void> allow_elsewhere(const Call& call) {
+    return auth::allow(call.caller, {.service = call.service->name,
+                                     .operation = call.operation->name,
+                                     .resource = text_member(call.input, "logGroupName")});
   }
 
   // Takes the answer on the thread that made it and writes it on an I/O thread.
@@ -190,14 +289,17 @@ class Impl {
   void handle_upgrade(const net::HttpRequest& request, const net::Upgrade& upgrade) {
     const std::string request_id = request_ids_.next();
     if (!ready_) {
-      upgrade.refuse(write_error(
-          nullptr, Wire::Json, {"ServiceUnavailableException", "The control plane is starting."},
-          request_id));
+      upgrade.refuse(write_error(nullptr, Wire::Json,
+                                 {"ServiceUnavailableException", "The control plane is starting."},
+                                 request_id));
+      return;
+    }
+    if (ExecRelay::is_for(request.target)) {
+      exec_->open(request, upgrade);  // Its tokens are the proof.
       return;
     }
     const auto opened = with_verifier([&](auth::Verifier& verifier) -> base::Result<void> {
-      const auth::Caller caller =
-          TRY(read_caller(request, verifier, options_.keys, clock_.now()));
+      const auth::Caller caller = TRY(read_caller(request, verifier, *keys_.get(), clock_.now()));
       return sockets_->open(request, caller, upgrade);
     });
     if (!opened) {
@@ -206,21 +308,27 @@ class Impl {
   }
 
   ServerOptions options_;
+  SharedKeys keys_;
   std::unique_ptr<store::Store> store_;
   base::Clock& clock_;
   RequestIds request_ids_;
+  RateLimits rate_limits_{options_.rate_limit};
   std::string url_;
   std::atomic<bool> ready_ = false;
   base::Queue<auth::Verifier> verifiers_{most_verifiers};
   net::Loop loop_;
+  std::optional<SecretsThread> secrets_;
   std::optional<LogsThread> logs_;
+  std::optional<ExecRelay> exec_;
   std::optional<CoreThread> core_;
   std::optional<AgentSockets> sockets_;
   std::unique_ptr<net::HttpServer> http_;
 };
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Server::~Server() { stop(); }
+Server::~Server() {
+  stop();
+}
 
 base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
                                                     std::unique_ptr<store::Store> store,
@@ -231,8 +339,14 @@ base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
   return made;
 }
 
-uint16_t Server::port() const { return impl_->port(); }
-const std::string& Server::url() const { return impl_->url(); }
-void Server::stop() { impl_->stop(); }
+uint16_t Server::port() const {
+  return impl_->port();
+}
+const std::string& Server::url() const {
+  return impl_->url();
+}
+void Server::stop() {
+  impl_->stop();
+}
 
 }  // namespace server

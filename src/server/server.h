@@ -5,8 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "auth/key_ring.h"
+#include "auth/access.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "control/settings.h"
@@ -20,10 +21,14 @@ struct ServerOptions {
   uint16_t port = 7117;        // 0 = any free one.
   std::string advertised_url;  // What agents are told to connect to; empty: made of the above.
   std::string logs_path;       // File of the log store.
+  std::string secrets_path;    // File of the secret store.
+  std::string secrets_key;     // 32 bytes that its values are sealed with.
   std::optional<net::TlsServerOptions> tls;
-  control::Settings settings;  // poll_endpoint is filled in.
-  auth::KeyRing keys;
+  control::Settings settings;  // poll_endpoint is filled in; master_key is what keys come from.
+  std::vector<auth::AccessKey> keys;  // Beside those of agents and tasks.
   int io_threads = 2;
+  size_t max_connections = 10'000;  // An agent has two, a client one for each call at a time.
+  int64_t rate_limit = 0;  // Calls a second of one access key; 0: no limit. See rate_limits.h.
 };
 
 class Impl;

@@ -2,16 +2,21 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "base/format.h"
 
 namespace sqlite {
 namespace {
+
+constexpr int pages_per_step = 1024;
+constexpr int64_t smallest_database = 512;  // SQLite's smallest page.
 
 std::string directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -35,17 +40,6 @@ base::Result<void> sync_directory(const std::string& directory) {
   errno = cause;
   if (!synced) return io_failure("sync the directory", directory);
   return {};
-}
-
-// SQLite would make the file readable for everybody, and the log beside it takes the file's mode.
-base::Result<void> create_private_file(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) {
-    if (errno == EEXIST) return {};
-    return io_failure("create", path);
-  }
-  ::close(file);
-  return sync_directory(directory_of(path));
 }
 
 int open_flags(Access access) {
@@ -124,12 +118,69 @@ base::Error describe(const std::string& path, int status, std::string_view cause
   return {std::string(code), std::move(message)};
 }
 
+// nullopt: there is none.
+std::optional<int64_t> size_of(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return static_cast<int64_t>(status.st_size);
+}
+
+// Makes the file `path` with SQLite's header and nothing else in it, to become `wanted`.
+base::Result<void> write_empty_database(const std::string& path, const std::string& wanted) {
+  // SQLite would make the file readable for everybody, and the log beside it takes its mode.
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return io_failure("create", wanted);
+  ::close(file);
+  sqlite3* handle = nullptr;
+  int status = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  if (status == SQLITE_OK) {
+    status = sqlite3_exec(handle, "PRAGMA user_version=0", nullptr, nullptr, nullptr);
+  }
+  const std::string cause = handle == nullptr ? "out of memory" : sqlite3_errmsg(handle);
+  sqlite3_close(handle);
+  if (status != SQLITE_OK) return base::fail(describe(wanted, status, cause));
+  return {};
+}
+
+// A database file is never empty: it comes into being with its first page, in one step. One without
+// a page therefore was cut off, and one that is gone while its write-ahead log is there was lost;
+// SQLite itself would begin a new database in its place, and remove the log.
+base::Result<void> make_sure_it_exists(const std::string& path) {
+  const auto size = size_of(path);
+  if (size && *size >= smallest_database) return {};
+  if (size) {
+    return base::fail(
+        describe(path, SQLITE_CORRUPT, *size == 0 ? "the file is empty" : "the file is cut off"));
+  }
+  if (size_of(path + "-wal").value_or(0) > 0) {
+    return base::fail(
+        describe(path, SQLITE_CORRUPT, "the file is gone, and its write-ahead log is still there"));
+  }
+  const std::string unfinished = base::format("{}.new-{}", path, ::getpid());
+  if (::unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
+    return io_failure("remove", unfinished);
+  }
+  const auto made = write_empty_database(unfinished, path);
+  if (!made) {
+    ::unlink(unfinished.c_str());
+    return made;
+  }
+  // Not over a file that another process has made meanwhile.
+  if (::renameat2(AT_FDCWD, unfinished.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+    const int cause = errno;
+    ::unlink(unfinished.c_str());
+    errno = cause;
+    if (cause != EEXIST) return io_failure("create", path);
+  }
+  return sync_directory(directory_of(path));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                        const Options& options) {
   const bool is_file = path != ":memory:" && options.vfs.empty();
-  if (is_file && options.access == Access::Create) TRY_VOID(create_private_file(path));
+  if (is_file && options.access == Access::Create) TRY_VOID(make_sure_it_exists(path));
   if (is_file && ::access(path.c_str(), R_OK) != 0) return io_failure("open", path);
   sqlite3* handle = nullptr;
   const int status = sqlite3_open_v2(path.c_str(), &handle, open_flags(options.access),
@@ -219,7 +270,22 @@ base::Result<void> Database::checkpoint() {
   return {};
 }
 
-base::Result<void> Database::backup_to(const std::string& destination) {
+base::Result<void> Database::copy_into(Database& copy, const Progress& progress) {
+  sqlite3_backup* const backup = sqlite3_backup_init(copy.handle_, "main", handle_, "main");
+  if (backup == nullptr) return base::fail(copy.error(sqlite3_errcode(copy.handle_)));
+  int status = SQLITE_OK;
+  while (status == SQLITE_OK) {
+    status = sqlite3_backup_step(backup, pages_per_step);
+    const auto pages = static_cast<uint64_t>(sqlite3_backup_pagecount(backup));
+    const auto left = static_cast<uint64_t>(sqlite3_backup_remaining(backup));
+    if (progress) progress(pages - left, pages);
+  }
+  const int finished = sqlite3_backup_finish(backup);
+  if (status == SQLITE_DONE) return {};
+  return base::fail(copy.error(finished == SQLITE_OK ? status : finished));
+}
+
+base::Result<void> Database::backup_to(const std::string& destination, const Progress& progress) {
   const std::string unfinished = destination + ".unfinished";
   if (::unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
     return io_failure("remove", unfinished);
@@ -227,16 +293,31 @@ base::Result<void> Database::backup_to(const std::string& destination) {
   {
     // A rollback journal, so that the copy is one file from the start.
     const auto copy = TRY(Database::open(unfinished, {.wal = false}));
-    sqlite3_backup* backup = sqlite3_backup_init(copy->handle_, "main", handle_, "main");
-    if (backup == nullptr) return base::fail(copy->error(sqlite3_errcode(copy->handle_)));
-    const int status = sqlite3_backup_step(backup, -1);
-    const int finished = sqlite3_backup_finish(backup);
-    if (status != SQLITE_DONE) return base::fail(copy->error(finished));
+    // One snapshot for all steps: what others write meanwhile would have it begin again each time.
+    const auto snapshot = TRY(ReadTransaction::begin(*this));
+    TRY_VOID(copy_into(*copy, progress));
   }
   if (::rename(unfinished.c_str(), destination.c_str()) != 0) {
     return io_failure("rename to " + destination, unfinished);
   }
   return sync_directory(directory_of(destination));
+}
+
+base::Result<ReadTransaction> ReadTransaction::begin(Database& database) {
+  TRY_VOID(database.execute("BEGIN"));
+  ReadTransaction transaction(&database);
+  // BEGIN takes no lock yet; the first read does.
+  TRY(database.query_int64("SELECT count(*) FROM sqlite_master"));
+  return transaction;
+}
+
+ReadTransaction::ReadTransaction(ReadTransaction&& other) noexcept
+    : database_(std::exchange(other.database_, nullptr)) {}
+
+ReadTransaction::~ReadTransaction() {
+  if (database_ == nullptr || sqlite3_get_autocommit(database_->handle_) != 0) return;
+  // It has written nothing, so nothing can be lost by a failure.
+  if (const auto done = database_->execute("ROLLBACK"); !done) return;
 }
 
 base::Result<Transaction> Transaction::begin(Database& database) {

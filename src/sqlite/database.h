@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -91,7 +92,8 @@ class Statement {
 class Database {
  public:
   // A new file gets mode 0600, and its directory is synced, so that the file itself survives a
-  // power cut. ":memory:" is a private database in memory.
+  // power cut. A file that is there and empty is damaged, and so is one that is gone while its log
+  // is there: neither is begun anew. ":memory:" is a private database in memory.
   // Errors: "IoError" with the cause (no such directory, not permitted), "Corrupt", "Busy".
   static base::Result<std::unique_ptr<Database>> open(const std::string& path,
                                                       const Options& options);
@@ -121,19 +123,38 @@ class Database {
   // Moves the whole write-ahead log into the database file, synced, and empties it.
   base::Result<void> checkpoint();
   // A consistent copy, made beside `destination` and put there in one step, replacing what was
-  // there.
-  base::Result<void> backup_to(const std::string& destination);
+  // there. Others may write meanwhile. `progress` hears from time to time how many pages of how
+  // many are copied.
+  using Progress = std::function<void(uint64_t done, uint64_t pages)>;
+  base::Result<void> backup_to(const std::string& destination, const Progress& progress = {});
 
  private:
   friend class Statement;
   friend class Transaction;
+  friend class ReadTransaction;
   Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
 
+  base::Result<void> copy_into(Database& copy, const Progress& progress);
   // The error of the last failed call on this database, in this house's words.
   base::Error error(int status) const;
 
   std::string path_;
   sqlite3* handle_;
+};
+
+// Sees the database as it stands at begin(), whatever others write, until it is destroyed. Must not
+// outlive its Database.
+class ReadTransaction {
+ public:
+  static base::Result<ReadTransaction> begin(Database& database);
+  ReadTransaction(ReadTransaction&& other) noexcept;
+  ReadTransaction& operator=(ReadTransaction&&) = delete;
+  ~ReadTransaction();
+
+ private:
+  explicit ReadTransaction(Database* database) : database_(database) {}
+
+  Database* database_;  // Null once moved from.
 };
 
 // Rolled back when it is destroyed without a commit(). Must not outlive its Database.

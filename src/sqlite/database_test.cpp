@@ -196,6 +196,47 @@ TEST_F(DatabaseTest, a_backup_of_a_database_in_use_is_a_whole_database) {
   EXPECT_FALSE(database->backup_to(directory_ / "none" / "copy.db"));
 }
 
+TEST_F(DatabaseTest, a_backup_is_of_one_moment_whatever_is_written_meanwhile) {
+  const auto writer = open();
+  ASSERT_TRUE(writer->execute("CREATE TABLE t(a TEXT, n INTEGER)"));
+  auto insert = writer->prepare("INSERT INTO t VALUES(?, 1)").value();
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(insert.bind_text(1, std::string(3000, 'a')).run());
+  const auto reader = open({.access = Access::ReadOnly});
+  const std::string copy = directory_ / "copy.db";
+  uint64_t last = 0;
+  int calls = 0;
+  ASSERT_TRUE(reader->backup_to(copy, [&](uint64_t done, uint64_t pages) {
+    EXPECT_GT(done, last);
+    EXPECT_LE(done, pages);
+    last = done;
+    ++calls;
+    EXPECT_TRUE(writer->execute("UPDATE t SET n = n + 1"));
+  }));
+  EXPECT_GT(calls, 2);
+  const auto restored = Database::open(copy, {}).value();
+  EXPECT_EQ(restored->query_int64("SELECT max(n) FROM t").value(), 1);
+  EXPECT_EQ(restored->query_int64("SELECT min(n) FROM t").value(), 1);
+  EXPECT_EQ(writer->query_int64("SELECT min(n) FROM t").value(), 1 + calls);
+}
+
+TEST_F(DatabaseTest, an_empty_file_was_cut_off_and_is_not_begun_anew) {
+  std::ofstream(path_).close();
+  const auto refused = Database::open(path_, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, corrupt);
+  EXPECT_NE(refused.error().message.find("the file is empty"), std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(path_), 0U);
+}
+
+TEST_F(DatabaseTest, a_new_file_comes_into_being_whole) {
+  open();
+  EXPECT_GE(std::filesystem::file_size(path_), 512U);
+  const std::filesystem::directory_iterator entries(directory_);
+  for (const auto& entry : entries) {
+    EXPECT_EQ(entry.path().string().find(".new-"), std::string::npos) << entry.path();
+  }
+}
+
 TEST_F(DatabaseTest, a_checkpoint_empties_the_write_ahead_log) {
   const auto database = open();
   ASSERT_TRUE(database->execute("CREATE TABLE t(a)"));

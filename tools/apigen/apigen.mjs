@@ -14,6 +14,8 @@ import {applyOverlay} from './overlay.mjs';
 const services = {
   ecs: {package: '@aws-sdk/client-ecs', protocol: 'Json11'},
   logs: {package: '@aws-sdk/client-cloudwatch-logs', protocol: 'Json11'},
+  secretsmanager: {package: '@aws-sdk/client-secrets-manager', protocol: 'Json11'},
+  ssm: {package: '@aws-sdk/client-ssm', protocol: 'Json11'},
   sts: {package: '@aws-sdk/client-sts', protocol: 'Query'},
 };
 

@@ -139,13 +139,13 @@ function errorOf(schema) {
 
 function protocolSettings(directory) {
   const text = fs.readFileSync(path.join(directory, 'dist-es/runtimeConfig.shared.js'), 'utf8');
-  const setting = (name) => {
-    const match = text.match(new RegExp(`\\b${name}: "(.*?)"`));
-    if (!match) throw new Error(`${directory}: no protocol setting ${name}`);
-    return match[1];
+  const setting = (name, fallback) => {
+    const value = text.match(new RegExp(`\\b${name}: "(.*?)"`))?.[1] ?? fallback;
+    if (value === undefined) throw new Error(`${directory}: no protocol setting ${name}`);
+    return value;
   };
   return {target: setting('serviceTarget'), apiVersion: setting('version'),
-          xmlNamespace: setting('xmlNamespace')};
+          xmlNamespace: setting('xmlNamespace', '')};
 }
 
 // The structure that goes into or comes out of an operation; an empty one of our own where the SDK

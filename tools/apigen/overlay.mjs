@@ -75,7 +75,30 @@ function setHints(model, overlay) {
   }
 }
 
+// Of a service of which Berth offers a part: those operations and errors, and what they are made of.
+function keepPart(model, overlay) {
+  for (const [kind, names] of [['operations', overlay.operations], ['errors', overlay.errors]]) {
+    if (!names) continue;
+    const unknown = names.find((name) => !model[kind].some((each) => each.name === name));
+    if (unknown) throw new Error(`overlay: the SDK has no ${unknown} among the ${kind}`);
+    model[kind] = model[kind].filter(({name}) => names.includes(name));
+  }
+  if (!overlay.operations) return;
+  const kept = new Set();
+  const keep = (type) => {
+    const name = type.replace(/^((list|map)<)+/, '').replace(/>+$/, '');
+    if (kept.has(name)) return;
+    kept.add(name);
+    for (const member of model.structures.get(name)?.members ?? []) keep(member.type);
+  };
+  for (const {input, output} of model.operations) [input, output].forEach(keep);
+  for (const all of [model.structures, model.enums]) {
+    for (const name of [...all.keys()].filter((each) => !kept.has(each))) all.delete(name);
+  }
+}
+
 export function applyOverlay(model, overlay) {
+  keepPart(model, overlay);
   setNumbers(model, overlay);
   addShapes(model, overlay);
   addMembers(model, overlay.members);

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "agent/core/container_body.h"
+#include "agent/core/container_network.h"
+#include "agent/core/container_volumes.h"
 #include "agent/core/step.h"
 #include "base/format.h"
 
@@ -11,6 +13,9 @@ namespace agent::core {
 namespace {
 
 constexpr uint32_t stops_before_kill = 2;
+constexpr std::string_view pause_ended =
+    "ContainerNetworkingError: the container that holds the task's namespaces was stopped by "
+    "somebody else.";
 // Source: amazon-ecs-agent, agent/engine/docker_task_engine.go: 1.1 s to 5 s between pulls.
 constexpr base::Milliseconds retry_min = std::chrono::milliseconds(1100);
 constexpr base::Milliseconds retry_max = std::chrono::seconds(5);
@@ -51,17 +56,26 @@ bool wants_lookup(const Config& config, const State& state, const std::string& i
   return false;
 }
 
+// What is fetched with the keys of the execution role has to wait for them: they are in nobody's
+// journal, and the control plane sends them again.
+bool waits_for_keys(const Task& task, bool needed) {
+  return needed && task.payload.execution_role_credentials && !task.has_execution_keys;
+}
+
 void get_image(Step& step, Task& task, size_t index) {
   ContainerWork& work = task.work[index];
   const acs::Container& container = task.payload.containers[index];
   if (!task.record.pull_started_at) task.record.pull_started_at = step.now;
   if (work.image == ImageStep::Undecided) {
-    work.image = wants_lookup(step.state.config, step.state, container.image) ? ImageStep::Lookup
-                                                                              : ImageStep::Pull;
+    const bool lookup =
+        is_pause(container) || wants_lookup(step.state.config, step.state, container.image);
+    work.image = lookup ? ImageStep::Lookup : ImageStep::Pull;
   }
   if (work.image == ImageStep::Pull) {
+    if (waits_for_keys(task, container.registry_authentication.has_value())) return;
     task.pulled = true;
-    return issue(step, task, index, PullImage{container.image, container.registry_authentication});
+    return issue(step, task, index,
+                 PullImage{container.image, container.registry_authentication, task.record.arn});
   }
   issue(step, task, index, InspectImage{container.image});
 }
@@ -98,6 +112,10 @@ bool passes(Step& step, Task& task, size_t index, const Gate& gate) {
 
 void create(Step& step, Task& task, size_t index) {
   if (!passes(step, task, index, create_gate(task, index, step.now))) return;
+  const acs::Container& container = task.payload.containers[index];
+  if (waits_for_keys(task, !container.secrets.empty() || !container.environment_files.empty())) {
+    return;
+  }
   base::Result<CreateContainer> request = create_request(step.state.config, task, index);
   if (!request) {
     return fail_container(step, task, index, request.error().code + ": " + request.error().message);
@@ -188,6 +206,34 @@ void stop_running(Step& step, Task& task, size_t index) {
   issue(step, task, index, StopContainer{id, timeout});
 }
 
+// True when it is stopped at once, since nothing of it ever ran.
+bool stop_container(Step& step, Task& task, size_t index) {
+  const ContainerRecord& container = task.record.containers[index];
+  ContainerWork& work = task.work[index];
+  if (container.status == ContainerStatus::Stopped) return false;
+  break_off_image(step, task, index);
+  if (work.operation != 0) return false;
+  if (work.restarting) {  // Has it been started again already?
+    work.restarting = false;
+    work.inspect_wanted = true;
+  }
+  const bool never_ran = (container.status == ContainerStatus::None && !work.create_unsure) ||
+                         container.status == ContainerStatus::Created;
+  if (never_ran && (step.state.runtime_ready || container.status == ContainerStatus::None) &&
+      !work.inspect_wanted) {
+    mark_stopped(step, task, index);
+    return true;
+  }
+  if (!step.state.runtime_ready || is_busy(step, task, index)) return false;
+  if (container.status == ContainerStatus::None) {
+    work.inspect_wanted = true;  // Is there one of that name?
+    is_busy(step, task, index);
+  } else if (container.status == ContainerStatus::Running) {
+    stop_running(step, task, index);
+  }
+  return false;
+}
+
 // Dependents come before what they depend on; the rest at the same time. Each stop may open the
 // way for the next, within this very step when nothing of it ever ran.
 void advance_stop(Step& step, Task& task) {
@@ -195,30 +241,7 @@ void advance_stop(Step& step, Task& task) {
   while (progress) {
     progress = false;
     for (size_t i = 0; i < task.record.containers.size(); ++i) {
-      const ContainerRecord& container = task.record.containers[i];
-      ContainerWork& work = task.work[i];
-      if (container.status == ContainerStatus::Stopped) continue;
-      break_off_image(step, task, i);
-      if (work.operation != 0) continue;
-      if (work.restarting) {  // Has it been started again already?
-        work.restarting = false;
-        work.inspect_wanted = true;
-      }
-      const bool never_ran = (container.status == ContainerStatus::None && !work.create_unsure) ||
-                             container.status == ContainerStatus::Created;
-      if (never_ran && (step.state.runtime_ready || container.status == ContainerStatus::None) &&
-          !work.inspect_wanted) {
-        mark_stopped(step, task, i);
-        progress = true;
-        continue;
-      }
-      if (!step.state.runtime_ready || is_busy(step, task, i)) continue;
-      if (container.status == ContainerStatus::None) {
-        work.inspect_wanted = true;  // Is there one of that name?
-        is_busy(step, task, i);
-      } else if (container.status == ContainerStatus::Running) {
-        stop_running(step, task, i);
-      }
+      if (stop_container(step, task, i)) progress = true;
     }
   }
 }
@@ -282,9 +305,12 @@ void mark_stopped(Step& step, Task& task, size_t index) {
   step.touched.insert(task.record.arn);
   if (!task.payload.containers[index].essential || task.record.stop_desired) return;
   task.record.execution_stopped_at = step.now;
+  // Nobody is told of the pause container but through the task.
+  const bool pause = is_pause(task.payload.containers[index]);
+  if (pause && container.reason.empty()) container.reason = pause_ended;
   // That an essential container exited the control plane sees from the exit code; what kept one
   // from running is the reason of the whole task.
-  const bool ran = container.started_at.has_value() && container.exit_code.has_value();
+  const bool ran = !pause && container.started_at.has_value() && container.exit_code.has_value();
   begin_stop(step, task, ran ? std::string() : container.reason);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "acs/agent_session.h"
@@ -21,6 +22,7 @@ struct Config {
   uint64_t random_seed = 0;
   PullBehavior pull_behavior = PullBehavior::PreferCached;
   uint32_t pull_attempts = 5;
+  std::set<std::string> pulled_images;  // By earlier processes, for PullBehavior::Once.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
   base::Milliseconds cleanup_wait = std::chrono::hours(3);      // From STOPPED to `docker rm`.
   base::Milliseconds remember_stopped = std::chrono::hours(1);  // After the cleanup.
@@ -31,9 +33,13 @@ struct Config {
   // Docker gone for so long: the agent leaves the control plane, telling why, until it is back.
   base::Milliseconds runtime_grace = std::chrono::seconds(10);
   base::Milliseconds snapshot_interval = std::chrono::minutes(5);
-  std::string metadata_uri;         // "http://169.254.170.2"; empty: no metadata variables.
-  bool serves_credentials = false;  // At metadata_uri.
+  // Where containers find the task metadata endpoint and their role's keys: "http://169.254.170.2".
+  // Empty: no such variables.
+  std::string metadata_uri;
+  std::string host_metadata_uri;  // Of containers in the machine's own network.
+  // Of NVIDIA MPS: the first is mounted at the same path into containers that share a GPU.
   std::string mps_pipe_directory = "/run/mps-ecs";
+  std::string mps_log_directory = "/var/log/mps-ecs";
   acs::AgentSettings session;
 };
 

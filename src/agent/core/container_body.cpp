@@ -1,11 +1,11 @@
 #include "agent/core/container_body.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <utility>
 
+#include "agent/core/container_network.h"
+#include "agent/core/container_volumes.h"
 #include "base/format.h"
 
 namespace agent::core {
@@ -33,96 +33,6 @@ void merge_over(json::Value& base, const json::Value& over) {
     merge_over(merged, field.value);
     base.set(field.name, std::move(merged));
   }
-}
-
-std::string network_mode(const acs::Task& task) {
-  return task.network_mode.empty() ? "bridge" : task.network_mode;
-}
-
-struct PortRange {
-  int32_t first = 0;
-  int32_t last = 0;
-};
-
-std::optional<PortRange> port_range(const acs::PortMapping& mapping) {
-  if (mapping.container_port_range.empty()) {
-    return PortRange{mapping.container_port, mapping.container_port};
-  }
-  const std::string& text = mapping.container_port_range;
-  PortRange range;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, range.first);
-  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
-  const auto last = std::from_chars(first.ptr + 1, end, range.last);
-  if (last.ec != std::errc{} || last.ptr != end) return std::nullopt;
-  if (range.first < 1 || range.last > 65535 || range.first > range.last) return std::nullopt;
-  return range;
-}
-
-std::string protocol_of(const acs::PortMapping& mapping) {
-  return mapping.protocol == "udp" ? "udp" : "tcp";
-}
-
-base::Result<void> add_ports(const acs::Task& task, const acs::Container& container,
-                             json::Value& body, json::Value& host) {
-  if (container.port_mappings.empty() || network_mode(task) != "bridge") return {};
-  json::Value exposed = json::Value::object();
-  json::Value bindings = json::Value::object();
-  for (const acs::PortMapping& mapping : container.port_mappings) {
-    const std::optional<PortRange> range = port_range(mapping);
-    if (!range) {
-      return base::fail(std::string(error_code),
-                        base::format("The containerPortRange '{}' of container '{}' is no range of "
-                                     "ports such as '8080-8090'.",
-                                     mapping.container_port_range, container.name));
-    }
-    for (int32_t port = range->first; port <= range->last; ++port) {
-      const std::string key = base::format("{}/{}", port, protocol_of(mapping));
-      const bool fixed = mapping.host_port != 0 && mapping.container_port_range.empty();
-      json::Value binding = json::Value::object(
-          {{"HostIp", ""}, {"HostPort", fixed ? base::format("{}", mapping.host_port) : ""}});
-      exposed.set(key, json::Value::object());
-      json::Value list = bindings[key].is_array() ? bindings[key] : json::Value::array();
-      list.push(std::move(binding));
-      bindings.set(key, std::move(list));
-    }
-  }
-  body.set("ExposedPorts", std::move(exposed));
-  host.set("PortBindings", std::move(bindings));
-  return {};
-}
-
-std::string volume_name(const acs::Task& task, const acs::Volume& volume) {
-  return base::format("ecs-{}-{}-{}-{}", task.family, task.version, volume.name,
-                      task_id(task.arn).substr(0, 20));
-}
-
-bool is_made_by_agent(const acs::Volume& volume) {
-  if (volume.docker_volume_configuration) return true;
-  return !volume.host || volume.host->source_path.empty();
-}
-
-std::string volume_source(const acs::Task& task, const acs::Volume& volume) {
-  if (!is_made_by_agent(volume)) return volume.host->source_path;
-  const auto& docker = volume.docker_volume_configuration;
-  return docker && docker->scope == "shared" ? volume.name : volume_name(task, volume);
-}
-
-base::Result<std::vector<std::string>> binds(const acs::Task& task,
-                                             const acs::Container& container) {
-  std::vector<std::string> all;
-  for (const acs::MountPoint& mount : container.mount_points) {
-    const auto volume = std::ranges::find(task.volumes, mount.source_volume, &acs::Volume::name);
-    if (volume == task.volumes.end()) {
-      return base::fail(std::string(error_code),
-                        base::format("Container '{}' mounts the volume '{}', which the task does "
-                                     "not have.",
-                                     container.name, mount.source_volume));
-    }
-    all.push_back(base::format("{}:{}{}", volume_source(task, *volume), mount.container_path,
-                               mount.read_only ? ":ro" : ""));
-  }
-  return all;
 }
 
 size_t index_of(const acs::Task& task, std::string_view name) {
@@ -208,15 +118,21 @@ void add_agent_environment(const Config& config, const Task& task, size_t index,
                            StringMap& environment) {
   environment.emplace("AWS_REGION", config.region);
   environment.emplace("AWS_DEFAULT_REGION", config.region);
-  if (config.metadata_uri.empty()) return;
+  const bool in_host = network_mode(task.payload) == "host";
+  const std::string& uri = in_host ? config.host_metadata_uri : config.metadata_uri;
+  if (uri.empty() || is_pause(task.payload.containers[index])) return;
   const std::string& id = task.record.containers[index].metadata_id;
-  environment["ECS_CONTAINER_METADATA_URI"] = base::format("{}/v3/{}", config.metadata_uri, id);
-  environment["ECS_CONTAINER_METADATA_URI_V4"] = base::format("{}/v4/{}", config.metadata_uri, id);
-  environment["ECS_AGENT_URI"] = base::format("{}/api/{}", config.metadata_uri, id);
+  environment["ECS_CONTAINER_METADATA_URI"] = base::format("{}/v3/{}", uri, id);
+  environment["ECS_CONTAINER_METADATA_URI_V4"] = base::format("{}/v4/{}", uri, id);
   const auto& credentials = task.payload.role_credentials;
-  if (config.serves_credentials && credentials && !credentials->credentials_id.empty()) {
-    environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] =
-        "/v2/credentials/" + credentials->credentials_id;
+  if (!credentials || credentials->credentials_id.empty()) return;
+  const std::string path = "/v2/credentials/" + credentials->credentials_id;
+  // A relative one means 169.254.170.2 to every SDK, which the machine's own network has not.
+  // Source: AWS SDKs and Tools Reference Guide, "Container credential provider".
+  if (in_host) {
+    environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = uri + path;
+  } else {
+    environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] = path;
   }
 }
 
@@ -231,6 +147,7 @@ void set_gpu_environment(const Config& config, const GpuAccess& gpus, bool image
   environment[std::string(visible_devices)] = base::format("{}", base::join(gpus.uuids, ","));
   if (!gpus.sharing) return;
   environment["CUDA_MPS_PIPE_DIRECTORY"] = config.mps_pipe_directory;
+  environment["CUDA_MPS_LOG_DIRECTORY"] = config.mps_log_directory;
   environment["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] = base::format("0={}M", gpus.sharing->memory_mib);
   if (gpus.sharing->max_compute_percent) {
     environment["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] =
@@ -239,6 +156,17 @@ void set_gpu_environment(const Config& config, const GpuAccess& gpus, bool image
   json::Value all = host["Binds"].is_array() ? host["Binds"] : json::Value::array();
   all.push(base::format("{0}:{0}", config.mps_pipe_directory));
   host.set("Binds", std::move(all));
+  host.set("IpcMode", "host");  // MPS clients and their server talk through /dev/shm.
+}
+
+base::Result<void> check_sharing(const acs::Task& task, const acs::Container& container,
+                                 const GpuAccess& gpus) {
+  if (!gpus.sharing || task.ipc_mode.empty() || task.ipc_mode == "host") return {};
+  return base::fail(std::string(error_code),
+                    base::format("Container '{}' shares a GPU through NVIDIA MPS, which works in "
+                                 "the machine's IPC namespace only: leave out the task's ipcMode "
+                                 "'{}'.",
+                                 container.name, task.ipc_mode));
 }
 
 void set_labels(const Config& config, const Task& task, size_t index, json::Value& body) {
@@ -271,6 +199,16 @@ base::Result<json::Value> command_of(const acs::Container& container) {
   return command;
 }
 
+// Source: ECS Developer Guide, task size: what all containers of the task may use together.
+std::optional<TaskLimits> task_limits(const acs::Task& task) {
+  TaskLimits limits;
+  limits.task_id = task_id(task.arn);
+  limits.cpu_milli = static_cast<int64_t>(task.cpu.value_or(0) * 1000);
+  limits.memory_mib = task.memory.value_or(0);
+  if (limits.cpu_milli <= 0 && limits.memory_mib <= 0) return std::nullopt;
+  return limits;
+}
+
 std::vector<std::string> environment_list(const acs::Container& container) {
   std::vector<std::string> list;
   for (const auto& [name, value] : container.environment) list.push_back(name + "=" + value);
@@ -301,7 +239,7 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
     body.set("Entrypoint", json::Value::array(container.entry_point));
   }
   body.set("Env", json::Value::array(environment_list(container)));
-  TRY_VOID(add_ports(task.payload, container, body, host));
+  const std::vector<PortRange> ranges = TRY(add_ports(task.payload, container, body, host));
   const std::vector<std::string> mounts = TRY(binds(task.payload, container));
   if (!mounts.empty()) host.set("Binds", json::Value::array(mounts));
   add_relations(task, container, host);
@@ -310,17 +248,30 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
   merge_over(body, TRY(parse_docker_part(given.config, "dockerConfig.config")));
   merge_over(host, TRY(parse_docker_part(given.host_config, "dockerConfig.hostConfig")));
   merge_over(host, body["HostConfig"]);
+  join_namespaces(task, index, body, host);
 
   TRY_VOID(refuse_gpu_doors(container, host));
   keep_output_for_shipping(host);
   const GpuAccess gpus = gpu_access(task.payload, container);
+  TRY_VOID(check_sharing(task.payload, container, gpus));
   StringMap environment = environment_of(body);
   add_agent_environment(config, task, index, environment);
   set_gpu_environment(config, gpus, task.work[index].image_asks_for_gpus, environment, host);
   set_environment(body, environment);
   set_labels(config, task, index, body);
   body.set("HostConfig", std::move(host));
-  return CreateContainer{task.record.containers[index].docker_name, std::move(body), gpus};
+  CreateContainer request;
+  request.name = task.record.containers[index].docker_name;
+  request.body = std::move(body);
+  request.gpus = gpus;
+  request.task_arn = task.record.arn;
+  request.port_ranges = ranges;
+  for (const acs::EnvironmentFile& file : container.environment_files) {
+    request.environment_files.push_back(file.value);
+  }
+  request.secrets = container.secrets;
+  request.limits = task_limits(task.payload);
+  return request;
 }
 
 std::string docker_name(const acs::Task& task, std::string_view container, std::string_view hex20) {
@@ -360,63 +311,6 @@ std::optional<ShipLogs> log_shipping(const Config& config, const Task& task, siz
                     : base::format("{}/{}/{}", prefix, container.name, task_id(task.record.arn));
   ship.stream = option("awslogs-stream", ship.stream);
   return ship;
-}
-
-std::vector<VolumeWork> volumes_to_make(const acs::Task& task) {
-  std::vector<VolumeWork> volumes;
-  for (const acs::Volume& volume : task.volumes) {
-    if (!is_made_by_agent(volume)) continue;
-    const auto& docker = volume.docker_volume_configuration;
-    volumes.push_back({.name = volume.name,
-                       .docker_name = volume_source(task, volume),
-                       .of_the_task = !(docker && docker->scope == "shared")});
-  }
-  return volumes;
-}
-
-CreateVolume create_volume_request(const acs::Task& task, const VolumeWork& volume) {
-  CreateVolume request;
-  request.name = volume.docker_name;
-  request.driver = "local";
-  const auto given = std::ranges::find(task.volumes, volume.name, &acs::Volume::name);
-  if (given == task.volumes.end() || !given->docker_volume_configuration) return request;
-  const acs::DockerVolumeConfiguration& docker = *given->docker_volume_configuration;
-  if (!docker.driver.empty()) request.driver = docker.driver;
-  request.driver_options = docker.driver_opts;
-  request.labels = docker.labels;
-  request.must_exist = docker.scope == "shared" && !docker.autoprovision;
-  return request;
-}
-
-api::List<api::ecs::NetworkBinding> network_bindings(const acs::Task& task,
-                                                     const acs::Container& container,
-                                                     const std::vector<Binding>& found) {
-  api::List<api::ecs::NetworkBinding> bindings;
-  const auto add = [&](const std::string& ip, int32_t container_port, int32_t host_port, bool udp) {
-    api::ecs::NetworkBinding& binding = bindings.emplace_back();
-    binding.bind_ip = ip;
-    binding.container_port = container_port;
-    binding.host_port = host_port;
-    binding.protocol = udp ? api::ecs::TransportProtocol::Udp : api::ecs::TransportProtocol::Tcp;
-  };
-  if (network_mode(task) == "host") {
-    for (const acs::PortMapping& mapping : container.port_mappings) {
-      const PortRange range = port_range(mapping).value_or(PortRange{1, 0});
-      for (int32_t port = range.first; port <= range.last; ++port) {
-        add("0.0.0.0", port, port, mapping.protocol == "udp");
-      }
-    }
-    return bindings;
-  }
-  for (const Binding& binding : found) {
-    if (binding.host_ip.find(':') != std::string::npos) continue;  // IPv6 is not reported.
-    add(binding.host_ip, binding.container_port, binding.host_port, binding.udp);
-  }
-  return bindings;
-}
-
-bool has_bridge_ports(const acs::Task& task, const acs::Container& container) {
-  return network_mode(task) == "bridge" && !container.port_mappings.empty();
 }
 
 }  // namespace agent::core

@@ -26,17 +26,6 @@ std::string docker_name(const acs::Task& task, std::string_view container, std::
 // Where the agent ships the output to; nullopt when the log driver is not awslogs.
 std::optional<ShipLogs> log_shipping(const Config& config, const Task& task, size_t index);
 
-// The volumes that the agent makes in Docker: those of type docker, and host volumes without path.
-std::vector<VolumeWork> volumes_to_make(const acs::Task& task);
-CreateVolume create_volume_request(const acs::Task& task, const VolumeWork& volume);
-
-// The host mode's ports are the container's own.
-api::List<api::ecs::NetworkBinding> network_bindings(const acs::Task& task,
-                                                     const acs::Container& container,
-                                                     const std::vector<Binding>& found);
-// Whether Docker has to be asked which host ports were bound.
-bool has_bridge_ports(const acs::Task& task, const acs::Container& container);
-
 // An absent hostConfig is an empty object. Errors: DockerClientConfigError.
 base::Result<json::Value> parse_docker_part(const std::string& text, std::string_view which);
 

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "agent/core/container_network.h"
+#include "agent/core/container_volumes.h"
 #include "agent/core/payload.h"
 #include "api/json.h"
 
@@ -154,6 +156,88 @@ TEST(container_body, bindings_are_reported_without_ipv6_and_in_host_mode_from_th
   EXPECT_EQ(own[0].protocol, api::ecs::TransportProtocol::Tcp);
 }
 
+TEST(container_body, a_range_that_lies_side_by_side_on_the_host_is_one_binding) {
+  const Task task =
+      task_of(with(R"("portMappings":[{"containerPortRange":"100-102"},{"containerPort":80}])"));
+  const auto request = create_request(config(), task, 0);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->port_ranges, (std::vector<PortRange>{{100, 102, false}}));
+  const acs::Container& container = task.payload.containers[0];
+  const auto side_by_side = network_bindings(task.payload, container,
+                                             {{80, "0.0.0.0", 32768, false},
+                                              {100, "0.0.0.0", 40000, false},
+                                              {101, "0.0.0.0", 40001, false},
+                                              {102, "0.0.0.0", 40002, false},
+                                              {102, "::", 40002, false}});
+  ASSERT_EQ(side_by_side.size(), 2U);
+  EXPECT_EQ(side_by_side[0].container_port_range, "100-102");
+  EXPECT_EQ(side_by_side[0].host_port_range, "40000-40002");
+  EXPECT_EQ(side_by_side[1].container_port, 80);
+  const auto scattered = network_bindings(task.payload, container,
+                                          {{100, "0.0.0.0", 40000, false},
+                                           {101, "0.0.0.0", 50001, false},
+                                           {102, "0.0.0.0", 40002, false}});
+  EXPECT_EQ(scattered.size(), 3U);
+}
+
+// A task whose containers share their network, processes and IPC.
+const char* const joined =
+    R"({"arn":"arn:aws:ecs:r:1:task/c/0123456789abcdef0123456789abcdef","family":"f","version":"2",)"
+    R"("networkMode":"awsvpc","pidMode":"task","ipcMode":"task",)"
+    R"("elasticNetworkInterfaces":[{"macAddress":"0a:01:02:03:04:05"}],)"
+    R"("containers":[{"name":"a","image":"i","portMappings":[{"containerPort":80}],)"
+    R"("dockerConfig":{"config":"{\"Hostname\":\"h\"}","hostConfig":"{\"Dns\":[\"10.0.0.2\"]}"}},)"
+    R"({"name":"b","image":"i"}]})";
+
+TEST(container_body, containers_of_a_task_network_join_the_one_that_holds_it) {
+  const Task task = task_of(joined);
+  ASSERT_EQ(pause_index(task.payload), 2U);
+  const std::string holder = "container:" + task.record.containers[2].docker_name;
+  EXPECT_TRUE(holder.starts_with("container:ecs-f-2-internalecspause-"));
+  const json::Value a = create_request(config(), task, 0)->body;
+  EXPECT_EQ(a["HostConfig"]["NetworkMode"].text_or(""), holder);
+  EXPECT_EQ(a["HostConfig"]["PidMode"].text_or(""), holder);
+  EXPECT_EQ(a["HostConfig"]["IpcMode"].text_or(""), holder);
+  // What Docker refuses of a container in another's network.
+  EXPECT_TRUE(a["HostConfig"]["Dns"].is_null());
+  EXPECT_TRUE(a["Hostname"].is_null());
+  EXPECT_TRUE(a["ExposedPorts"].is_null());
+  EXPECT_TRUE(a["HostConfig"]["PortBindings"].is_null());
+  const json::Value pause = create_request(config(), task, 2)->body;
+  EXPECT_EQ(pause["Image"].text_or(""), pause_image);
+  EXPECT_EQ(pause["MacAddress"].text_or(""), "0a:01:02:03:04:05");
+  EXPECT_EQ(pause["HostConfig"]["NetworkMode"].text_or(""), task_network);
+  EXPECT_EQ(pause["HostConfig"]["IpcMode"].text_or(""), "shareable");
+  EXPECT_EQ(json::print(pause["HostConfig"]["Dns"]), R"(["10.0.0.2"])");
+  EXPECT_EQ(env(pause, "NVIDIA_VISIBLE_DEVICES"), "(unset)");
+}
+
+TEST(container_body, the_address_of_the_task_network_is_every_containers_bind_ip) {
+  Task task = task_of(joined);
+  refresh_task_network(task);
+  EXPECT_TRUE(task.record.containers[0].network_bindings.empty());
+  task.work[2].ip_addresses = {"172.18.0.2"};
+  refresh_task_network(task);
+  ASSERT_EQ(task.record.containers[0].network_bindings.size(), 1U);
+  EXPECT_EQ(task.record.containers[0].network_bindings[0].bind_ip, "172.18.0.2");
+  EXPECT_EQ(task.record.containers[0].network_bindings[0].host_port, 80);
+  ASSERT_EQ(task.record.containers[1].network_bindings.size(), 1U);
+  EXPECT_FALSE(task.record.containers[1].network_bindings[0].container_port);
+  EXPECT_TRUE(task.record.containers[2].network_bindings.empty());
+}
+
+TEST(container_body, what_only_the_machine_knows_is_left_to_the_edge) {
+  std::string json = with(R"("environmentFiles":[{"type":"s3","value":"s3://b/k.env"}],)"
+                          R"("secrets":[{"name":"S","valueFrom":"p","provider":"ssm"}])");
+  json.insert(1, R"("cpu":0.5,"memory":128,)");
+  const auto request = create_request(config(), task_of(json), 0);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->environment_files, std::vector<std::string>{"s3://b/k.env"});
+  ASSERT_EQ(request->secrets.size(), 1U);
+  EXPECT_EQ(request->limits, (TaskLimits{"0123456789abcdef0123456789abcdef", 500, 128}));
+  EXPECT_FALSE(create_request(config(), task_of(with("")), 0)->limits);
+}
+
 TEST(container_body, volumes_links_and_volumes_from_use_dockers_names) {
   const std::string json =
       R"({"arn":"arn:aws:ecs:r:1:task/c/0123456789abcdef0123456789abcdef","family":"f","version":"2",)"
@@ -250,7 +334,9 @@ TEST(container_body, a_share_of_a_gpu_sets_the_variables_of_mps) {
   EXPECT_EQ(env(request->body, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"), "0=4096M");
   EXPECT_EQ(env(request->body, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"), "25");
   EXPECT_EQ(env(request->body, "CUDA_MPS_PIPE_DIRECTORY"), "/run/mps-ecs");
+  EXPECT_EQ(env(request->body, "CUDA_MPS_LOG_DIRECTORY"), "/var/log/mps-ecs");
   EXPECT_EQ(json::print(request->body["HostConfig"]["Binds"]), R"(["/run/mps-ecs:/run/mps-ecs"])");
+  EXPECT_EQ(request->body["HostConfig"]["IpcMode"].text_or(""), "host");
   const auto without_percent = create_request(
       config(),
       task_of(gpu_task(
@@ -258,6 +344,16 @@ TEST(container_body, a_share_of_a_gpu_sets_the_variables_of_mps) {
           "")),
       0);
   EXPECT_EQ(env(without_percent->body, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"), "(unset)");
+}
+
+TEST(container_body, a_share_of_a_gpu_needs_the_machine_s_ipc_namespace) {
+  const std::string share =
+      R"(,"resourceRequirements":[{"type":"GPU","sharingStrategy":{"nvidiaMps":{"memory":4096}}}])";
+  Task task = task_of(gpu_task(share, ""));
+  task.payload.ipc_mode = "none";
+  const auto refused = create_request(config(), task, 0);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("ipcMode 'none'"), std::string::npos);
 }
 
 constexpr const char* awslogs =
@@ -288,7 +384,6 @@ TEST(container_body, other_log_drivers_are_passed_through) {
 TEST(container_body, the_metadata_variables_come_with_the_endpoint_only) {
   Config with_metadata = config();
   with_metadata.metadata_uri = "http://169.254.170.2";
-  with_metadata.serves_credentials = true;
   std::string json = with("");
   json.insert(1, R"("roleCredentials":{"credentialsId":"secret-id"},)");
   const Task task = task_of(json);
@@ -298,6 +393,21 @@ TEST(container_body, the_metadata_variables_come_with_the_endpoint_only) {
   EXPECT_EQ(env(body, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), "/v2/credentials/secret-id");
   EXPECT_EQ(env(body_of(json), "ECS_CONTAINER_METADATA_URI_V4"), "(unset)");
   EXPECT_EQ(env(body_of(json), "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), "(unset)");
+}
+
+TEST(container_body, in_the_machines_network_the_endpoints_have_a_port_of_its_loopback_interface) {
+  Config with_metadata = config();
+  with_metadata.metadata_uri = "http://169.254.170.2";
+  with_metadata.host_metadata_uri = "http://127.0.0.1:4711";
+  std::string json = with("");
+  json.insert(1, R"("networkMode":"host","roleCredentials":{"credentialsId":"secret-id"},)");
+  const Task task = task_of(json);
+  const json::Value body = create_request(with_metadata, task, 0)->body;
+  EXPECT_EQ(env(body, "ECS_CONTAINER_METADATA_URI_V4"),
+            "http://127.0.0.1:4711/v4/" + task.record.containers[0].metadata_id);
+  EXPECT_EQ(env(body, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), "(unset)");
+  EXPECT_EQ(env(body, "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+            "http://127.0.0.1:4711/v2/credentials/secret-id");
 }
 
 TEST(container_body, the_authors_region_wins) {

@@ -12,6 +12,7 @@
 namespace agent::core {
 namespace {
 
+constexpr std::string_view execution_role = "TaskExecution";
 constexpr base::Milliseconds refused_wait = std::chrono::minutes(1);
 
 acs::AckRequest ack(const State& state, const std::string& message_id) {
@@ -61,7 +62,9 @@ void update_known(Step& step, Task& task, const acs::Task& payload) {
 
 // False: it could not be handled, and its message must not be acknowledged.
 bool accept_task(Step& step, acs::Task payload, const std::string& message_id) {
+  bool has_execution_keys = false;
   for (auto& [role, keys] : take_credentials(payload)) {
+    has_execution_keys = has_execution_keys || role == execution_role;
     step.out.messages.emplace_back(
         acs::IAMRoleCredentialsAckRequest{.credentials_id = keys.credentials_id,
                                           .expiration = keys.expiration,
@@ -70,6 +73,7 @@ bool accept_task(Step& step, acs::Task payload, const std::string& message_id) {
   }
   const auto known = step.state.tasks.find(payload.arn);
   if (known != step.state.tasks.end()) {
+    if (has_execution_keys) known->second.has_execution_keys = true;
     update_known(step, known->second, payload);
     return true;
   }
@@ -85,6 +89,7 @@ bool accept_task(Step& step, acs::Task payload, const std::string& message_id) {
     adopt_stopped(step, payload, "The task never started on this container instance.");
   } else {
     adopt_running(step, payload);
+    step.state.tasks.at(payload.arn).has_execution_keys = has_execution_keys;
   }
   return true;
 }
@@ -144,7 +149,12 @@ void on_credentials(Step& step, const acs::IAMRoleCredentialsMessage& message) {
   if (message.message_id.empty() || message.task_arn.empty() || !message.role_credentials) {
     return note(step, Note::Level::Warning, "A credentials message without content is ignored.");
   }
-  if (!step.state.tasks.contains(message.task_arn)) return;
+  const auto known = step.state.tasks.find(message.task_arn);
+  if (known == step.state.tasks.end()) return;
+  if (message.role_type == execution_role) {
+    known->second.has_execution_keys = true;
+    step.touched.insert(message.task_arn);
+  }
   step.out.credentials.push_back({message.task_arn, message.role_type, *message.role_credentials});
   step.out.messages.emplace_back(
       acs::IAMRoleCredentialsAckRequest{.credentials_id = message.role_credentials->credentials_id,

@@ -64,6 +64,10 @@ struct Dispatch {
   void operator()(const ContainerEvent& input) const { on_event(step, input); }
   void operator()(const SubmitDone& input) const { on_submit_done(step, input); }
   void operator()(const StopAllTasks& input) const { on_stop_all(step, input); }
+  void operator()(const DiskSpace& input) const {
+    step.state.disk_low = input.low;
+    if (input.low) touch_all(step);
+  }
 };
 
 // Tasks whose own timer has come.

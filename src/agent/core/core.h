@@ -91,9 +91,15 @@ struct StopAllTasks {
   std::string reason;
 };
 
+// Whether the disk with Docker's data runs full: the containers of tasks whose end is known to the
+// control plane then go at once, not after cleanup_wait.
+struct DiskSpace {
+  bool low = false;
+};
+
 using Input = std::variant<Tick, Registered, RegisterFailed, SessionOpened, SessionClosed,
                            SessionMessage, OperationDone, RuntimeReady, RuntimeLost, ContainerEvent,
-                           SubmitDone, StopAllTasks>;
+                           SubmitDone, StopAllTasks, DiskSpace>;
 
 struct JournalRecord {
   std::string key;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent/core/container_network.h"
 #include "agent/core/task.h"
 #include "base/format.h"
 
@@ -80,6 +81,9 @@ base::Result<std::vector<Dependency>> dependencies_of(const acs::Task& task,
     const size_t on = TRY(named(task, container, from.source_container, "volumesFrom"));
     all.push_back({on, Condition::Created, true});
   }
+  // The holder of the namespaces that the others join comes first and goes last.
+  const std::optional<size_t> pause = pause_index(task);
+  if (pause && !is_pause(container)) all.push_back({*pause, Condition::Start, true});
   return all;
 }
 

@@ -196,7 +196,8 @@ void on_gpu_result(Step& step, Task& task, const Target& target, const Operation
 
 bool advance_cleanup(Step& step, Task& task) {
   if (!task.settled()) return false;
-  base::Time due = *task.record.stopped_at + step.state.config.cleanup_wait;
+  base::Time due = *task.record.stopped_at;
+  if (!step.state.disk_low) due += step.state.config.cleanup_wait;
   if (!logs_delivered(task)) due = std::max(due, *task.record.stopped_at + log_patience);
   if (step.now < due) {
     look_again(task, due);

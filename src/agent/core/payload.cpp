@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "agent/core/container_body.h"
+#include "agent/core/container_network.h"
+#include "agent/core/container_volumes.h"
 #include "base/format.h"
 
 namespace agent::core {
@@ -34,10 +36,13 @@ base::Result<void> check_container(const acs::Container& container) {
   if (container.name.empty()) return refuse("A container has no name.");
   if (container.image.empty()) return refuse(of + " has no image.");
   TRY_VOID(check_overrides(container.overrides, of));
-  const std::array<std::pair<bool, std::string_view>, 5> unsupported{
-      {{!container.secrets.empty(), "secrets"},
-       {!container.environment_files.empty(), "environmentFiles"},
-       {container.firelens_configuration.has_value(), "firelensConfiguration"},
+  for (const acs::Secret& secret : container.secrets) {
+    if (secret.provider == "ssm" || secret.provider == "asm") continue;
+    return refuse(base::format("{}: the secret '{}' has the unknown provider '{}'.", of,
+                               secret.name, secret.provider));
+  }
+  const std::array<std::pair<bool, std::string_view>, 3> unsupported{
+      {{container.firelens_configuration.has_value(), "firelensConfiguration"},
        {!container.managed_agents.empty(), "managedAgents"},
        {!container.network_interface_names.empty(), "networkInterfaceNames"}}};
   for (const auto& [given, member] : unsupported) {
@@ -130,14 +135,14 @@ base::Result<void> check_payload(const acs::Task& payload) {
     }
   }
   for (const acs::Volume& volume : payload.volumes) TRY_VOID(check_volume(volume));
-  if (!is_one_of(payload.network_mode, {"", "bridge", "host", "none"})) {
+  if (!is_one_of(payload.network_mode, {"", "bridge", "host", "awsvpc", "none"})) {
     return refuse(
         base::format("This agent does not support the network mode '{}'.", payload.network_mode));
   }
-  if (!is_one_of(payload.pid_mode, {"", "host"})) {
+  if (!is_one_of(payload.pid_mode, {"", "host", "task"})) {
     return refuse(base::format("This agent does not support the pidMode '{}'.", payload.pid_mode));
   }
-  if (!is_one_of(payload.ipc_mode, {"", "host", "none"})) {
+  if (!is_one_of(payload.ipc_mode, {"", "host", "none", "task"})) {
     return refuse(base::format("This agent does not support the ipcMode '{}'.", payload.ipc_mode));
   }
   return {};
@@ -147,10 +152,15 @@ Task make_task(acs::Task payload, base::Random& random, base::Time now) {
   Task task;
   task.record.arn = payload.arn;
   task.record.created_at = now;
+  if (needs_pause(payload) && !pause_index(payload)) payload.containers.push_back(make_pause());
   for (const acs::Container& container : payload.containers) {
     ContainerRecord& record = task.record.containers.emplace_back();
     record.name = container.name;
-    record.docker_name = docker_name(payload, container.name, random.hex(20));
+    // Source: amazon-ecs-agent, the name that `docker ps` shows.
+    constexpr std::string_view pause_shown = "internalecspause";
+    record.docker_name =
+        docker_name(payload, is_pause(container) ? pause_shown : std::string_view(container.name),
+                    random.hex(20));
     record.metadata_id = random.uuid();
   }
   task.payload = std::move(payload);

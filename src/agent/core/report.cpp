@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/core/container_network.h"
 #include "agent/core/step.h"
 #include "base/format.h"
 #include "json/text.h"
@@ -17,6 +18,8 @@ constexpr base::Milliseconds submit_retry_max = std::chrono::seconds(30);
 // Source: ECS API reference, SubmitTaskStateChange and ContainerStateChange.
 constexpr size_t longest_reason = 1024;
 constexpr size_t longest_id = 255;
+// A stage that takes longer is reported; most tasks are RUNNING before.
+constexpr base::Milliseconds stage_patience = std::chrono::seconds(1);
 
 std::string_view wire_status(ContainerStatus status) {
   switch (status) {
@@ -52,6 +55,41 @@ bool is_in_motion(const Task& task) {
   return false;
 }
 
+bool is_reported(const Task& task, size_t index) {
+  return !is_pause(task.payload.containers[index]);
+}
+
+// Where a task is on its way from accepted to RUNNING.
+std::string_view stage_of(const Task& task) {
+  if (!task.admitted) return "QUEUED";
+  bool pulling = false;
+  bool creating = false;
+  bool starting = false;
+  for (size_t i = 0; i < task.work.size(); ++i) {
+    const ContainerStatus status = task.record.containers[i].status;
+    if (!is_reported(task, i) || status == ContainerStatus::Stopped) continue;
+    const ContainerWork& work = task.work[i];
+    const bool without = status == ContainerStatus::None;
+    pulling = pulling || (without && work.image != ImageStep::Ready && task.pulled);
+    creating = creating || without;
+    starting = starting || status == ContainerStatus::Running ||
+               (status == ContainerStatus::Created && work.operation != 0);
+  }
+  return pulling ? "PULLING" : creating ? "CREATING" : starting ? "STARTING" : "CREATED";
+}
+
+// Whether it has been in its present stage for so long that it is worth telling.
+bool is_slow(const Step& step, Task& task) {
+  const std::string_view stage = stage_of(task);
+  if (task.stage != stage) {
+    task.stage = stage;
+    task.stage_since = step.now;
+  }
+  const base::Time patience = task.stage_since + stage_patience;
+  if (step.now < patience) look_again(task, patience);
+  return step.now >= patience;
+}
+
 // "STOPPED", "RUNNING" or "PENDING"; empty: there is nothing to tell yet.
 std::string_view task_status(const Step& step, Task& task) {
   if (task.all_stopped()) {
@@ -62,21 +100,24 @@ std::string_view task_status(const Step& step, Task& task) {
     return "";
   }
   if (task.record.reached_running) return "RUNNING";
-  if (!task.record.stop_desired && is_in_motion(task)) return "";
-  const bool moved = std::ranges::any_of(task.record.containers, [](const auto& container) {
-    return wire_status(container.status) != "PENDING";
-  });
-  return moved || task.pulled ? "PENDING" : "";
+  const bool slow = !task.record.stop_desired && is_slow(step, task);
+  if (!task.record.stop_desired && is_in_motion(task) && !slow) return "";
+  bool moved = false;
+  for (size_t i = 0; i < task.record.containers.size(); ++i) {
+    const bool waits = wire_status(task.record.containers[i].status) == "PENDING";
+    moved = moved || (is_reported(task, i) && !waits);
+  }
+  return moved || task.pulled || slow ? "PENDING" : "";
 }
 
 std::string fingerprint(const Task& task, std::string_view status) {
   // The end is told once, whatever else there is to tell.
   std::string text(status);
   if (status == "STOPPED") return text;
-  if (status == "PENDING" && task.pulled) {
-    text += task.record.pull_stopped_at ? " pulled" : " pulling";
-  }
-  for (const ContainerRecord& container : task.record.containers) {
+  if (status == "PENDING" && !task.record.stop_desired) text += base::format(" {}", task.stage);
+  for (size_t i = 0; i < task.record.containers.size(); ++i) {
+    if (!is_reported(task, i)) continue;
+    const ContainerRecord& container = task.record.containers[i];
     text += base::format(" {}={}", container.name, wire_status(container.status));
   }
   return text;
@@ -107,9 +148,10 @@ api::ecs::SubmitTaskStateChangeRequest request(const Config& config, const Task&
   change.cluster = config.cluster;
   change.task = record.arn;
   change.status = std::string(status);
-  for (const ContainerRecord& container : record.containers) {
-    change.containers.push_back(container_change(container));
+  for (size_t i = 0; i < record.containers.size(); ++i) {
+    if (is_reported(task, i)) change.containers.push_back(container_change(record.containers[i]));
   }
+  if (status == "PENDING" && !record.stop_desired) change.berth_stage = std::string(task.stage);
   if (record.pull_started_at) change.pull_started_at = record.pull_started_at;
   if (record.pull_stopped_at) change.pull_stopped_at = record.pull_stopped_at;
   if (record.stop_desired && !record.stop_reason.empty()) {

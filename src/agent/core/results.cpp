@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/core/container_body.h"
+#include "agent/core/container_network.h"
 #include "agent/core/step.h"
 #include "base/format.h"
 
@@ -48,6 +49,9 @@ void on_inspect_image(Step& step, Task& task, size_t index, const OperationResul
   }
   switch (work.image) {
     case ImageStep::Lookup:
+      if (is_pause(task.payload.containers[index])) {
+        return fail_container(step, task, index, reason_of(error));
+      }
       work.image = ImageStep::Pull;
       return;
     case ImageStep::Fallback:
@@ -89,6 +93,7 @@ void on_create(Step& step, Task& task, size_t index, const OperationResult& resu
     if (created == nullptr) return;
     container.runtime_id = created->runtime_id;
     container.status = ContainerStatus::Created;
+    work.created_at = step.now;
     work.create_unsure = false;
     work.attempts = 0;
     step.state.task_of_container[container.runtime_id] = task.record.arn;
@@ -117,9 +122,16 @@ void on_start(Step& step, Task& task, size_t index, const OperationResult& resul
       container.status = ContainerStatus::Running;
       container.started_at = step.now;
     }
+    if (const ContainerInfo* info = std::get_if<ContainerInfo>(&*result)) {
+      apply_info(step, task, index, *info);
+      return;
+    }
     const acs::Container& given = task.payload.containers[index];
-    if (has_bridge_ports(task.payload, given)) {
+    const bool tells_address = is_pause(given) && has_task_network(task.payload);
+    if (tells_address || has_bridge_ports(task.payload, given)) {
       work.inspect_wanted = true;
+    } else if (has_task_network(task.payload)) {
+      refresh_task_network(task);
     } else {
       container.network_bindings = network_bindings(task.payload, given, {});
     }
@@ -260,6 +272,7 @@ bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info)
   work.may_exist = true;
   if (!info.image_id.empty()) container.image_id = info.image_id;
   work.ip_addresses = info.ip_addresses;
+  if (info.created_at) work.created_at = info.created_at;
   if (work.health != info.health) work.health_since = step.now;
   work.health = info.health;
   work.health_output = info.health_output;
@@ -274,8 +287,12 @@ bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info)
       container.status = ContainerStatus::Running;
       work.restarting = false;
       work.lost_sight = false;
-      container.network_bindings =
-          network_bindings(task.payload, task.payload.containers[index], info.bindings);
+      if (has_task_network(task.payload)) {
+        refresh_task_network(task);
+      } else {
+        container.network_bindings =
+            network_bindings(task.payload, task.payload.containers[index], info.bindings);
+      }
       break;
     case RuntimeStatus::Exited:
       apply_exit(step, task, index, info);

@@ -28,6 +28,7 @@ struct PullImage {
   std::string image;
   // How to log in to the registry, as the payload says it; nullopt: as the machine is set up.
   std::optional<acs::RegistryAuthentication> auth;
+  std::string task_arn = {};  // Whose execution role has the keys for it.
 };
 
 // A container's share of one GPU through NVIDIA MPS. The core sets the CUDA_MPS_* variables and the
@@ -46,13 +47,43 @@ struct GpuAccess {
   friend bool operator==(const GpuAccess&, const GpuAccess&) = default;
 };
 
-// Answer: CreatedContainer.
+// The image of the container that holds a task's namespaces. Where InspectImage does not find it
+// the edge makes it: it is in no registry.
+inline constexpr std::string_view pause_image = "berth/pause:1";
+
+struct PortRange {
+  int32_t first = 0;  // Of the container.
+  int32_t last = 0;
+  bool udp = false;
+  friend bool operator==(const PortRange&, const PortRange&) = default;
+};
+
+// What the containers of a task may use together; 0: no limit.
+struct TaskLimits {
+  std::string task_id;
+  int64_t cpu_milli = 0;  // Thousandths of a core.
+  int64_t memory_mib = 0;
+  friend bool operator==(const TaskLimits&, const TaskLimits&) = default;
+};
+
+// Answer: CreatedContainer. The edge completes the body with what only the machine knows; a failure
+// of that is "ResourceInitializationError".
 struct CreateContainer {
   std::string name;
   json::Value body;  // Of POST /containers/create.
   GpuAccess gpus;
+  std::string task_arn;
+  std::vector<PortRange> port_ranges;  // To be bound to host ports that lie side by side.
+  // Their variables are added where neither the body nor an earlier file has them: "file:///path",
+  // "arn:aws:s3:::bucket/key", "s3://bucket/key".
+  std::vector<std::string> environment_files;
+  std::vector<acs::Secret> secrets;  // Fetched with the keys of the task's execution role.
+  // The container goes below a cgroup of the task with these limits, which lives until the task is
+  // forgotten.
+  std::optional<TaskLimits> limits;
 };
 
+// Answer: Done, or ContainerInfo where the edge has looked at the container already.
 struct StartContainer {
   std::string runtime_id;
 };
@@ -175,6 +206,8 @@ struct ContainerInfo {
   int32_t exit_code = 0;  // Of Exited.
   bool oom_killed = false;
   std::string error;  // The daemon's message when it could not be started.
+  int64_t pid = 0;    // Of its main process on the machine; 0 when it does not run.
+  std::optional<base::Time> created_at;
   std::optional<base::Time> started_at;
   std::optional<base::Time> finished_at;
   std::vector<Binding> bindings;

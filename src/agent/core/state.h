@@ -31,6 +31,7 @@ struct State {
         random(config.random_seed),
         session(config.session, now),
         register_at(now),
+        pulled_images(config.pulled_images),
         runtime_lost_at(now),
         snapshot_at(now) {}
 
@@ -52,7 +53,7 @@ struct State {
   std::map<OperationId, Target> operations;              // In flight.
   std::map<uint64_t, std::string> submits;               // In flight: id to task ARN.
   std::map<std::string, std::string> task_of_container;  // runtime_id to task ARN.
-  std::set<std::string> pulled_images;                   // By this process.
+  std::set<std::string> pulled_images;                   // By this process and earlier ones.
   uint64_t next_id = 1;
 
   bool subscribed = false;     // To Docker's events.
@@ -63,6 +64,8 @@ struct State {
   OperationId snapshot = 0;        // In flight; 0: none.
   base::Time snapshot_at;          // When the next one is due.
   uint32_t snapshot_attempts = 0;
+
+  bool disk_low = false;
 };
 
 }  // namespace agent::core

@@ -82,6 +82,7 @@ struct ContainerWork {
   uint32_t stop_attempts = 0;
   base::Time retry_at{};
   base::Time log_retry_at{};
+  std::optional<base::Time> created_at;
   std::optional<int32_t> died_exit_code;  // Of the event; Docker may forget the container.
   HealthStatus health = HealthStatus::None;
   std::optional<base::Time> health_since;
@@ -118,7 +119,10 @@ struct Task {
   std::vector<std::vector<Dependency>> dependencies;  // As record.containers.
   bool admitted = false;                              // No other task has its GPUs.
   bool pulled = false;                                // An image had to be pulled.
-  uint64_t submit = 0;                                // In flight; 0: none.
+  bool has_execution_keys = false;                    // The edges have its execution role's keys.
+  std::string_view stage;                             // See report.cpp; static text.
+  base::Time stage_since{};
+  uint64_t submit = 0;  // In flight; 0: none.
   std::string submit_fingerprint;
   uint32_t submit_attempts = 0;
   base::Time submit_at{};

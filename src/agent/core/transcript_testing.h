@@ -111,6 +111,7 @@ class Transcript {
     }
     if (verb == "submitted") return submitted(in);
     if (verb == "stop-all") return step(StopAllTasks{rest(in)});
+    if (verb == "disk") return step(DiskSpace{word(in) == "low"});
     return event(verb, in);
   }
 
@@ -230,6 +231,8 @@ class Transcript {
         made.labels.clear();
       } else if (extra == "healthy") {
         made.health = HealthStatus::Healthy;
+      } else if (extra.starts_with("ip=")) {
+        made.ip_addresses.push_back(extra.substr(3));
       } else {
         const auto port = static_cast<uint16_t>(std::stoi(extra));
         made.bindings.push_back({80, "0.0.0.0", port, false});
@@ -392,13 +395,15 @@ class Transcript {
   static std::string describe(const api::ecs::SubmitTaskStateChangeRequest& request) {
     std::string text =
         base::format("{} {}", short_arn(request.task.value_or("")), request.status.value_or(""));
+    if (request.berth_stage) text += base::format(" {}", *request.berth_stage);
     for (const auto& container : request.containers) {
       text += base::format(" {}={}", container.container_name.value_or(""),
                            container.status.value_or(""));
       if (container.exit_code) text += base::format("({})", *container.exit_code);
       for (const auto& binding : container.network_bindings) {
-        text += base::format(" {}:{}->{}", binding.bind_ip.value_or(""), *binding.host_port,
-                             *binding.container_port);
+        text += base::format(" {}", binding.bind_ip.value_or(""));
+        if (!binding.container_port) continue;
+        text += base::format(":{}->{}", *binding.host_port, *binding.container_port);
       }
       if (container.reason) text += base::format(" [{}]", *container.reason);
     }

@@ -782,7 +782,8 @@ API_DESCRIBE(BerthGpu,
   API_MEMBER(mps_capable, "mpsCapable"),
   API_MEMBER(emulated, "emulated"),
   API_MEMBER(healthy, "healthy"),
-  API_MEMBER(health_reason, "healthReason"));
+  API_MEMBER(health_reason, "healthReason"),
+  API_MEMBER(nics, "nics"));
 bool operator==(const BerthGpu& left, const BerthGpu& right) {
   return equal(api_shape_BerthGpu, &left, &right);
 }
@@ -1258,7 +1259,7 @@ bool operator==(const SystemControl& left, const SystemControl& right) {
 
 API_DESCRIBE(ResourceRequirement,
   ::api::hinted(API_REQUIRED(type, "type"), "Two GPUs for a container are written as \"resourceRequirements\": [{\"type\": \"GPU\", \"value\": \"2\"}]."),
-  API_MEMBER(value, "value"),
+  ::api::hinted(API_MEMBER(value, "value"), "It is a string: {\"type\": \"GPU\", \"value\": \"2\"}."),
   API_MEMBER(sharing_strategy, "sharingStrategy"),
   API_MEMBER(count, "count"));
 bool operator==(const ResourceRequirement& left, const ResourceRequirement& right) {
@@ -1409,7 +1410,10 @@ API_DESCRIBE(ContainerOverride,
   API_MEMBER(cpu, "cpu"),
   API_MEMBER(memory, "memory"),
   API_MEMBER(memory_reservation, "memoryReservation"),
-  API_MEMBER(resource_requirements, "resourceRequirements"));
+  API_MEMBER(resource_requirements, "resourceRequirements"),
+  API_MEMBER(gpu, "gpu"),
+  API_MEMBER(gpu_count, "gpuCount"),
+  API_MEMBER(gpus, "gpus"));
 bool operator==(const ContainerOverride& left, const ContainerOverride& right) {
   return equal(api_shape_ContainerOverride, &left, &right);
 }
@@ -3465,7 +3469,8 @@ API_DESCRIBE(Task,
   API_MEMBER(task_definition_arn, "taskDefinitionArn"),
   API_MEMBER(version, "version"),
   API_MEMBER(ephemeral_storage, "ephemeralStorage"),
-  API_MEMBER(fargate_ephemeral_storage, "fargateEphemeralStorage"));
+  API_MEMBER(fargate_ephemeral_storage, "fargateEphemeralStorage"),
+  API_MEMBER(berth_stage, "berthStage"));
 bool operator==(const Task& left, const Task& right) {
   return equal(api_shape_Task, &left, &right);
 }
@@ -4139,7 +4144,8 @@ bool operator==(const StartTaskRequest& left, const StartTaskRequest& right) {
 
 API_DESCRIBE(StartTaskResponse,
   API_MEMBER(tasks, "tasks"),
-  API_MEMBER(failures, "failures"));
+  API_MEMBER(failures, "failures"),
+  API_MEMBER(berth_explanation, "berthExplanation"));
 bool operator==(const StartTaskResponse& left, const StartTaskResponse& right) {
   return equal(api_shape_StartTaskResponse, &left, &right);
 }
@@ -4214,7 +4220,8 @@ API_DESCRIBE(SubmitTaskStateChangeRequest,
   API_MEMBER(pull_started_at, "pullStartedAt"),
   API_MEMBER(pull_stopped_at, "pullStoppedAt"),
   API_MEMBER(execution_stopped_at, "executionStoppedAt"),
-  API_MEMBER(gpu_release, "gpuRelease"));
+  API_MEMBER(gpu_release, "gpuRelease"),
+  API_MEMBER(berth_stage, "berthStage"));
 bool operator==(const SubmitTaskStateChangeRequest& left, const SubmitTaskStateChangeRequest& right) {
   return equal(api_shape_SubmitTaskStateChangeRequest, &left, &right);
 }
@@ -4318,7 +4325,8 @@ bool operator==(const UpdateContainerAgentResponse& left, const UpdateContainerA
 API_DESCRIBE(UpdateContainerInstancesStateRequest,
   API_REQUIRED(container_instances, "containerInstances"),
   API_REQUIRED(status, "status"),
-  API_MEMBER(cluster, "cluster"));
+  API_MEMBER(cluster, "cluster"),
+  API_MEMBER(berth_clear_gpu_ids, "berthClearGpuIds"));
 bool operator==(const UpdateContainerInstancesStateRequest& left, const UpdateContainerInstancesStateRequest& right) {
   return equal(api_shape_UpdateContainerInstancesStateRequest, &left, &right);
 }

@@ -1024,6 +1024,7 @@ struct BerthGpu {
   std::optional<bool> emulated = {};
   std::optional<bool> healthy = {};
   std::optional<std::string> health_reason = {};
+  List<std::string> nics = {};
   friend bool operator==(const BerthGpu& left, const BerthGpu& right);
 };
 API_DESCRIBED(BerthGpu);
@@ -1651,6 +1652,9 @@ struct ContainerOverride {
   std::optional<int32_t> memory = {};
   std::optional<int32_t> memory_reservation = {};
   List<ResourceRequirement> resource_requirements = {};
+  std::optional<Document> gpu = {};
+  std::optional<Document> gpu_count = {};
+  std::optional<Document> gpus = {};
   friend bool operator==(const ContainerOverride& left, const ContainerOverride& right);
 };
 API_DESCRIBED(ContainerOverride);
@@ -3707,6 +3711,7 @@ struct Task {
   std::optional<int64_t> version = {};
   std::optional<EphemeralStorage> ephemeral_storage = {};
   std::optional<TaskEphemeralStorage> fargate_ephemeral_storage = {};
+  std::optional<std::string> berth_stage = {};
   friend bool operator==(const Task& left, const Task& right);
 };
 API_DESCRIBED(Task);
@@ -4381,6 +4386,7 @@ API_DESCRIBED(StartTaskRequest);
 struct StartTaskResponse {
   List<Task> tasks = {};
   List<Failure> failures = {};
+  List<BerthExplanation> berth_explanation = {};
   friend bool operator==(const StartTaskResponse& left, const StartTaskResponse& right);
 };
 API_DESCRIBED(StartTaskResponse);
@@ -4456,6 +4462,7 @@ struct SubmitTaskStateChangeRequest {
   std::optional<base::Time> pull_stopped_at = {};
   std::optional<base::Time> execution_stopped_at = {};
   List<BerthGpuRelease> gpu_release = {};
+  std::optional<std::string> berth_stage = {};
   friend bool operator==(const SubmitTaskStateChangeRequest& left, const SubmitTaskStateChangeRequest& right);
 };
 API_DESCRIBED(SubmitTaskStateChangeRequest);
@@ -4560,6 +4567,7 @@ struct UpdateContainerInstancesStateRequest {
   List<std::string> container_instances = {};
   std::optional<ContainerInstanceStatus> status = {};
   std::optional<std::string> cluster = {};
+  List<std::string> berth_clear_gpu_ids = {};
   friend bool operator==(const UpdateContainerInstancesStateRequest& left, const UpdateContainerInstancesStateRequest& right);
 };
 API_DESCRIBED(UpdateContainerInstancesStateRequest);

@@ -3,6 +3,7 @@
 // Each one's contract is its page of the ECS API reference.
 #pragma once
 
+#include "api/berth.h"
 #include "api/generated/ecs.h"
 #include "base/result.h"
 #include "control/step.h"
@@ -13,8 +14,10 @@ template <class T>
 using Answer = base::Result<T>;
 
 // Clusters
-Answer<api::ecs::CreateClusterResponse> create_cluster(Step&, const api::ecs::CreateClusterRequest&);
-Answer<api::ecs::DeleteClusterResponse> delete_cluster(Step&, const api::ecs::DeleteClusterRequest&);
+Answer<api::ecs::CreateClusterResponse> create_cluster(Step&,
+                                                       const api::ecs::CreateClusterRequest&);
+Answer<api::ecs::DeleteClusterResponse> delete_cluster(Step&,
+                                                       const api::ecs::DeleteClusterRequest&);
 Answer<api::ecs::DescribeClustersResponse> describe_clusters(
     Step&, const api::ecs::DescribeClustersRequest&);
 Answer<api::ecs::ListClustersResponse> list_clusters(Step&, const api::ecs::ListClustersRequest&);
@@ -42,9 +45,14 @@ Answer<api::ecs::ListContainerInstancesResponse> list_container_instances(
     Step&, const api::ecs::ListContainerInstancesRequest&);
 Answer<api::ecs::DiscoverPollEndpointResponse> discover_poll_endpoint(
     Step&, const api::ecs::DiscoverPollEndpointRequest&);
+Answer<api::ecs::UpdateContainerAgentResponse> update_container_agent(
+    Step&, const api::ecs::UpdateContainerAgentRequest&);
+Answer<api::ecs::UpdateContainerInstancesStateResponse> update_container_instances_state(
+    Step&, const api::ecs::UpdateContainerInstancesStateRequest&);
 
 // Attributes
-Answer<api::ecs::PutAttributesResponse> put_attributes(Step&, const api::ecs::PutAttributesRequest&);
+Answer<api::ecs::PutAttributesResponse> put_attributes(Step&,
+                                                       const api::ecs::PutAttributesRequest&);
 Answer<api::ecs::DeleteAttributesResponse> delete_attributes(
     Step&, const api::ecs::DeleteAttributesRequest&);
 Answer<api::ecs::ListAttributesResponse> list_attributes(Step&,
@@ -54,12 +62,71 @@ Answer<api::ecs::ListAttributesResponse> list_attributes(Step&,
 Answer<api::ecs::RunTaskResponse> run_task(Step&, const api::ecs::RunTaskRequest&);
 Answer<api::ecs::StartTaskResponse> start_task(Step&, const api::ecs::StartTaskRequest&);
 Answer<api::ecs::StopTaskResponse> stop_task(Step&, const api::ecs::StopTaskRequest&);
-Answer<api::ecs::DescribeTasksResponse> describe_tasks(Step&, const api::ecs::DescribeTasksRequest&);
+Answer<api::ecs::DescribeTasksResponse> describe_tasks(Step&,
+                                                       const api::ecs::DescribeTasksRequest&);
 Answer<api::ecs::ListTasksResponse> list_tasks(Step&, const api::ecs::ListTasksRequest&);
 Answer<api::ecs::SubmitTaskStateChangeResponse> submit_task_state_change(
     Step&, const api::ecs::SubmitTaskStateChangeRequest&);
 Answer<api::ecs::SubmitContainerStateChangeResponse> submit_container_state_change(
     Step&, const api::ecs::SubmitContainerStateChangeRequest&);
+
+Answer<api::ecs::SubmitAttachmentStateChangesResponse> submit_attachment_state_changes(
+    Step&, const api::ecs::SubmitAttachmentStateChangesRequest&);
+
+// Keys of agents: Berth's own, api/berth.h
+Answer<api::berth::CreateAgentKeyResponse> create_agent_key(
+    Step&, const api::berth::CreateAgentKeyRequest&);
+Answer<api::berth::CreateJoinTokenResponse> create_join_token(
+    Step&, const api::berth::CreateJoinTokenRequest&);
+Answer<api::berth::DeleteAgentKeyResponse> delete_agent_key(
+    Step&, const api::berth::DeleteAgentKeyRequest&);
+Answer<api::berth::JoinClusterResponse> join_cluster(Step&, const api::berth::JoinClusterRequest&);
+Answer<api::berth::ListAgentKeysResponse> list_agent_keys(Step&,
+                                                          const api::berth::ListAgentKeysRequest&);
+
+// Tags
+Answer<api::ecs::TagResourceResponse> tag_resource(Step&, const api::ecs::TagResourceRequest&);
+Answer<api::ecs::UntagResourceResponse> untag_resource(Step&,
+                                                       const api::ecs::UntagResourceRequest&);
+Answer<api::ecs::ListTagsForResourceResponse> list_tags_for_resource(
+    Step&, const api::ecs::ListTagsForResourceRequest&);
+
+// Services
+Answer<api::ecs::CreateServiceResponse> create_service(Step&,
+                                                       const api::ecs::CreateServiceRequest&);
+Answer<api::ecs::UpdateServiceResponse> update_service(Step&,
+                                                       const api::ecs::UpdateServiceRequest&);
+Answer<api::ecs::DeleteServiceResponse> delete_service(Step&,
+                                                       const api::ecs::DeleteServiceRequest&);
+Answer<api::ecs::DescribeServicesResponse> describe_services(
+    Step&, const api::ecs::DescribeServicesRequest&);
+Answer<api::ecs::ListServicesResponse> list_services(Step&, const api::ecs::ListServicesRequest&);
+Answer<api::ecs::ListServicesByNamespaceResponse> list_services_by_namespace(
+    Step&, const api::ecs::ListServicesByNamespaceRequest&);
+Answer<api::ecs::CreateTaskSetResponse> create_task_set(Step&,
+                                                        const api::ecs::CreateTaskSetRequest&);
+Answer<api::ecs::UpdateTaskSetResponse> update_task_set(Step&,
+                                                        const api::ecs::UpdateTaskSetRequest&);
+Answer<api::ecs::DeleteTaskSetResponse> delete_task_set(Step&,
+                                                        const api::ecs::DeleteTaskSetRequest&);
+Answer<api::ecs::DescribeTaskSetsResponse> describe_task_sets(
+    Step&, const api::ecs::DescribeTaskSetsRequest&);
+Answer<api::ecs::UpdateServicePrimaryTaskSetResponse> update_service_primary_task_set(
+    Step&, const api::ecs::UpdateServicePrimaryTaskSetRequest&);
+Answer<api::ecs::DescribeServiceDeploymentsResponse> describe_service_deployments(
+    Step&, const api::ecs::DescribeServiceDeploymentsRequest&);
+Answer<api::ecs::ListServiceDeploymentsResponse> list_service_deployments(
+    Step&, const api::ecs::ListServiceDeploymentsRequest&);
+Answer<api::ecs::StopServiceDeploymentResponse> stop_service_deployment(
+    Step&, const api::ecs::StopServiceDeploymentRequest&);
+Answer<api::ecs::ContinueServiceDeploymentResponse> continue_service_deployment(
+    Step&, const api::ecs::ContinueServiceDeploymentRequest&);
+Answer<api::ecs::DescribeServiceRevisionsResponse> describe_service_revisions(
+    Step&, const api::ecs::DescribeServiceRevisionsRequest&);
+Answer<api::ecs::GetTaskProtectionResponse> get_task_protection(
+    Step&, const api::ecs::GetTaskProtectionRequest&);
+Answer<api::ecs::UpdateTaskProtectionResponse> update_task_protection(
+    Step&, const api::ecs::UpdateTaskProtectionRequest&);
 
 // One row of the table of contents.
 struct Action {

@@ -5,6 +5,7 @@
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/lookup.h"
+#include "control/tags.h"
 
 namespace control {
 namespace {
@@ -35,6 +36,8 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
         "capacityProviders and defaultCapacityProviderStrategy are not offered by this version of "
         "Berth: leave them out.");
   }
+  TRY_VOID(check_tags(request.tags, "cluster"));
+  (void)TRY(placement_policy_of(request.tags));
   const model::Cluster* cluster = model::find_cluster(step.state(), name);
   if (cluster == nullptr || cluster->status != model::ClusterStatus::Active) {
     step.change(model::ClusterCreated{{.name = name,
@@ -47,7 +50,8 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
   }
   api::ecs::CreateClusterResponse response;
   response.cluster = describe_cluster(
-      step, *cluster, {.tags = true, .settings = true, .configurations = true, .statistics = false});
+      step, *cluster,
+      {.tags = true, .settings = true, .configurations = true, .statistics = false});
   return response;
 }
 

@@ -14,10 +14,10 @@ Answer<api::ecs::DeleteAttributesResponse> delete_attributes(
     const model::ContainerInstance* const instance =
         find_instance(step, cluster->name, attribute.target_id.value_or(""));
     if (instance == nullptr) {
-      return base::fail("TargetNotFoundException",
-                        base::format("The target \"{}\" of attribute {} was not found.",
-                                     attribute.target_id.value_or(""),
-                                     attribute.name.value_or("")));
+      return base::fail(
+          "TargetNotFoundException",
+          base::format("The target \"{}\" of attribute {} was not found.",
+                       attribute.target_id.value_or(""), attribute.name.value_or("")));
     }
     deletes[instance->arn].push_back(attribute.name.value_or(""));
   }

@@ -26,6 +26,13 @@ base::Result<void> check_empty(const Step& step, const model::ClusterName& name)
                        arn.str()));
     }
   }
+  for (const auto& [arn, service] : step.state().services) {
+    if (service.cluster != name || service.status == model::ServiceStatus::Inactive) continue;
+    return base::fail("ClusterContainsServicesException",
+                      base::format("The Cluster cannot be deleted while Services are active: {}. "
+                                   "Delete them first.",
+                                   arn.str()));
+  }
   return {};
 }
 

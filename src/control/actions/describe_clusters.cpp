@@ -23,8 +23,7 @@ Answer<api::ecs::DescribeClustersResponse> describe_clusters(
   response.failures.set_present();
   for (const std::string& text : names) {
     const auto name = cluster_name(step, text);
-    const model::Cluster* const cluster =
-        name ? model::find_cluster(step.state(), *name) : nullptr;
+    const model::Cluster* const cluster = name ? model::find_cluster(step.state(), *name) : nullptr;
     if (cluster != nullptr) {
       TRY_VOID(allow(step, "DescribeClusters", cluster->name));
       response.clusters.push_back(describe_cluster(step, *cluster, include));

@@ -3,6 +3,7 @@
 #include "control/actions/actions.h"
 #include "control/describe.h"
 #include "control/errors.h"
+#include "control/explanation.h"
 #include "control/lookup.h"
 
 namespace control {
@@ -24,11 +25,14 @@ Answer<api::ecs::DescribeTasksResponse> describe_tasks(
     const model::Task* const task = find_task(step, cluster->name, text);
     if (task != nullptr) {
       response.tasks.push_back(describe_task(step, *task, tags));
+      if (request.berth_explain.value_or(false)) {
+        response.berth_explanation.push_back(explain_held(step, *task));
+      }
       continue;
     }
-    const std::string arn =
-        text.starts_with("arn:") ? text
-                                 : model::task_arn(step.settings.account, cluster->name, text).str();
+    const std::string arn = text.starts_with("arn:")
+                                ? text
+                                : model::task_arn(step.settings.account, cluster->name, text).str();
     response.failures.push_back(failure(arn, placement::reason_missing));
   }
   return response;

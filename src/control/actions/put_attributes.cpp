@@ -28,9 +28,9 @@ Answer<api::ecs::PutAttributesResponse> put_attributes(
     }
     puts[instance->arn][*attribute.name] = attribute.value.value_or("");
     if (instance->attributes.size() + puts[instance->arn].size() > most_attributes) {
-      return base::fail("AttributeLimitExceededException",
-                        base::format("A container instance has at most {} attributes.",
-                                     most_attributes));
+      return base::fail(
+          "AttributeLimitExceededException",
+          base::format("A container instance has at most {} attributes.", most_attributes));
     }
   }
   for (auto& [arn, attributes] : puts) {

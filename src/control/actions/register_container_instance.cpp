@@ -3,11 +3,13 @@
 
 #include "base/format.h"
 #include "control/actions/actions.h"
+#include "control/agent_keys.h"
 #include "control/attributes.h"
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/identity_document.h"
 #include "control/lookup.h"
+#include "control/tags.h"
 #include "model/catalogue.h"
 
 namespace control {
@@ -24,9 +26,9 @@ base::Result<void> take_ports(const api::ecs::Resource& resource, bool udp,
     uint16_t port = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), port);
     if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) {
-      return invalid_parameter(base::format(
-          "totalResources: \"{}\" in {} is not a port number between 0 and 65535.", text,
-          resource.name.value_or("PORTS")));
+      return invalid_parameter(
+          base::format("totalResources: \"{}\" in {} is not a port number between 0 and 65535.",
+                       text, resource.name.value_or("PORTS")));
     }
     ports.insert({port, udp});
   }
@@ -48,7 +50,8 @@ base::Result<void> take_resources(const Request& request, const model::InstanceT
   if (request.total_resources.empty() && type != nullptr) {
     instance.cpu_units = int64_t{type->vcpus} * 1024;
     instance.memory_mib = type->memory_mib;
-    for (const uint16_t port : default_reserved_ports) instance.reserved_ports.insert({port, false});
+    for (const uint16_t port : default_reserved_ports)
+      instance.reserved_ports.insert({port, false});
   }
   if (instance.cpu_units <= 0 || instance.memory_mib <= 0) {
     return invalid_parameter(
@@ -83,6 +86,7 @@ model::GpuDevice device_of(const api::ecs::PlatformDevice& platform,
     device.nvlinks.push_back(
         {link.peer.value_or(""), static_cast<uint32_t>(link.lanes.value_or(0))});
   }
+  for (const std::string& nic : gpu.nics) device.nics.push_back(nic);
   device.mig_profile = gpu.mig_profile.value_or("");
   device.mig_parent = gpu.mig_parent.value_or("");
   device.mps_capable = gpu.mps_capable.value_or(false);
@@ -111,6 +115,31 @@ base::Result<void> take_gpus(const Request& request, const model::InstanceType* 
   return {};
 }
 
+// A GPU that was quarantined under an instance that is no more stays so under the new one: nobody
+// has proven it empty meanwhile. It moves with its reason, so that it stands in one place.
+void carry_quarantines(Step& step, model::ContainerInstance& made,
+                       std::vector<model::GpuCleared>& moved) {
+  for (const auto& [arn, other] : step.state().instances) {
+    if (arn == made.arn || other.status != model::InstanceStatus::Inactive) continue;
+    for (model::GpuSlot& gpu : made.gpus) {
+      const model::GpuSlot* const old = model::find_gpu(other, gpu.device.uuid);
+      if (old == nullptr || old->state != model::GpuState::Quarantined) continue;
+      gpu.state = old->state;
+      gpu.reason = old->reason;
+      gpu.unproven_tasks = old->unproven_tasks;
+      moved.push_back({arn, gpu.device.uuid});
+    }
+  }
+}
+
+// What an agent tells of itself at each registration; what is no longer so must not stay.
+bool is_told_by_agent(std::string_view attribute) {
+  return attribute.starts_with("ecs.capability.") ||
+         attribute.starts_with("com.amazonaws.ecs.capability.") ||
+         attribute.starts_with("berth.gpu-") || attribute == "berth.cuda-version" ||
+         attribute == "berth.agent";
+}
+
 // A physical GPU has one owner. An instance that its machine has left behind (a lost data
 // directory) gives way when nothing runs there any more.
 base::Result<void> check_gpu_owner(Step& step, const model::ContainerInstance& made) {
@@ -130,7 +159,8 @@ base::Result<void> check_gpu_owner(Step& step, const model::ContainerInstance& m
     }
     left_behind.push_back(arn);
   }
-  for (const model::InstanceArn& arn : left_behind) step.change(model::InstanceDeregistered{arn, step.now});
+  for (const model::InstanceArn& arn : left_behind)
+    step.change(model::InstanceDeregistered{arn, step.now});
   return {};
 }
 
@@ -138,6 +168,7 @@ base::Result<void> take_attributes(const Step& step, const Request& request,
                                    const IdentityDocument& document,
                                    model::ContainerInstance& instance) {
   auto& attributes = instance.attributes;
+  std::erase_if(attributes, [](const auto& one) { return is_told_by_agent(one.first); });
   if (!document.instance_type.empty()) attributes["ecs.instance-type"] = document.instance_type;
   if (!document.image_id.empty()) attributes["ecs.ami-id"] = document.image_id;
   attributes["ecs.availability-zone"] = document.availability_zone.empty()
@@ -171,9 +202,9 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
     const model::ContainerInstance* const before =
         TRY(require_instance(step, cluster->name, *request.container_instance_arn));
     if (before->status == model::InstanceStatus::Inactive) {
-      return invalid_parameter(base::format(
-          "The container instance {} has been deregistered. Register without its ARN.",
-          before->arn.str()));
+      return invalid_parameter(
+          base::format("The container instance {} has been deregistered. Register without its ARN.",
+                       before->arn.str()));
     }
     made.arn = before->arn;
     made.ec2_instance_id = before->ec2_instance_id;
@@ -183,9 +214,11 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
     made.attributes = before->attributes;
     made.tags = before->tags;
   } else {
+    TRY_VOID(check_new_instance(step));
     made.arn = model::instance_arn(step.settings.account, cluster->name, step.random.hex(32));
   }
   if (!document.instance_id.empty()) made.ec2_instance_id = document.instance_id;
+  TRY_VOID(check_tags(request.tags, "container instance"));
   if (!request.tags.empty()) made.tags = request.tags;
   if (request.version_info) {
     made.agent_version = request.version_info->agent_version.value_or("");
@@ -198,9 +231,13 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
   TRY_VOID(take_resources(request, type, made));
   TRY_VOID(take_gpus(request, type, made));
   TRY_VOID(check_gpu_owner(step, made));
+  std::vector<model::GpuCleared> moved;
+  carry_quarantines(step, made, moved);
 
   const model::InstanceArn arn = made.arn;
   step.change(model::InstanceRegistered{std::move(made)});
+  bind_agent_key(step, arn);
+  for (model::GpuCleared& gpu : moved) step.change(std::move(gpu));
   const std::string reason = request.berth_status_reason.value_or("");
   step.change(model::AgentConnectionChanged{arn, reason.empty(), reason, step.now});
   api::ecs::RegisterContainerInstanceResponse response;

@@ -4,6 +4,7 @@
 #include "control/client_tokens.h"
 #include "control/describe.h"
 #include "control/errors.h"
+#include "control/explanation.h"
 #include "control/lookup.h"
 #include "control/task_plan.h"
 
@@ -30,11 +31,6 @@ base::Result<std::string> launch_type(const Request& request) {
 }
 
 base::Result<void> check_unsupported(const Request& request) {
-  if (request.network_configuration) {
-    return client_error(
-        "networkConfiguration needs network mode awsvpc, which this version of Berth does not "
-        "offer.");
-  }
   if (!request.volume_configurations.empty()) {
     return client_error("volumeConfigurations needs Amazon EBS, which Berth does not offer.");
   }
@@ -67,16 +63,17 @@ base::Result<TaskPlan> plan(const Step& step, const model::Cluster& cluster,
   const std::string launch = TRY(launch_type(request));
   const model::TaskDefinition* const definition =
       TRY(require_task_definition(step, request.task_definition.value_or("")));
-  TaskPlan made = TRY(plan_task(
-      step, cluster, *definition,
-      {.overrides = request.overrides,
-       .group = request.group,
-       .started_by = request.started_by,
-       .launch_type = launch,
-       .tags = request.tags,
-       .propagate_definition_tags =
-           request.propagate_tags == api::ecs::PropagateTags::TaskDefinition,
-       .enable_execute_command = request.enable_execute_command.value_or(false)}));
+  TaskPlan made =
+      TRY(plan_task(step, cluster, *definition,
+                    {.overrides = request.overrides,
+                     .group = request.group,
+                     .started_by = request.started_by,
+                     .launch_type = launch,
+                     .tags = request.tags,
+                     .propagate_definition_tags =
+                         request.propagate_tags == api::ecs::PropagateTags::TaskDefinition,
+                     .enable_execute_command = request.enable_execute_command.value_or(false),
+                     .network_configuration = request.network_configuration}));
   for (const auto& constraint : request.placement_constraints) {
     made.request.constraints.push_back(constraint);
   }
@@ -85,11 +82,23 @@ base::Result<TaskPlan> plan(const Step& step, const model::Cluster& cluster,
   return made;
 }
 
-void add_refusals(const std::vector<placement::Refusal>& refusals, Response& response) {
+void add_refusals(const std::vector<placement::Refusal>& refusals, RefusalDetails& details,
+                  Response& response) {
   for (const placement::Refusal& refusal : refusals) {
     response.failures.push_back(
-        failure(refusal.instance.str(), refusal.reason, refusal.detail));
+        failure(refusal.instance.str(), refusal.reason, details.detail_of(refusal)));
   }
+}
+
+// berthExplain: what would become of each task. None is started, and no clientToken is used up.
+base::Result<Response> explain(Step& step, const model::Cluster& cluster, const Request& request,
+                               int32_t count) {
+  const TaskPlan task_plan = TRY(plan(step, cluster, request));
+  Response response;
+  response.tasks.set_present();
+  response.failures.set_present();
+  response.berth_explanation = TRY(explain_run(step, task_plan, count));
+  return response;
 }
 
 }  // namespace
@@ -102,6 +111,7 @@ Answer<Response> run_task(Step& step, const Request& request) {
     return invalid_parameter(
         base::format("count is {}; one call runs between 1 and 10 tasks.", count));
   }
+  if (request.berth_explain.value_or(false)) return explain(step, *cluster, request, count);
   const bool has_token = request.client_token && !request.client_token->empty();
   const std::string hash = has_token ? fingerprint(request) : std::string();
   const model::ClientToken* const used =
@@ -113,10 +123,11 @@ Answer<Response> run_task(Step& step, const Request& request) {
   response.tasks.set_present();
   response.failures.set_present();
   model::ClientToken token;
+  RefusalDetails details(step, task_plan);
   for (int32_t i = 0; i < count; ++i) {
     auto placed = step.engine.place(step.state(), task_plan.request, step.random);
     if (!placed) {
-      add_refusals(placed.error(), response);
+      add_refusals(placed.error(), details, response);
       continue;
     }
     const model::Task& task = start_planned_task(step, task_plan, std::move(*placed));

@@ -2,6 +2,7 @@
 #include "control/actions/actions.h"
 #include "control/describe.h"
 #include "control/errors.h"
+#include "control/explanation.h"
 #include "control/lookup.h"
 #include "control/task_plan.h"
 
@@ -13,11 +14,6 @@ using Request = api::ecs::StartTaskRequest;
 base::Result<void> check_request(const Request& request) {
   if (request.container_instances.empty() || request.container_instances.size() > 10) {
     return invalid_parameter("containerInstances must name between 1 and 10 instances.");
-  }
-  if (request.network_configuration) {
-    return client_error(
-        "networkConfiguration needs network mode awsvpc, which this version of Berth does not "
-        "offer.");
   }
   if (!request.volume_configurations.empty()) {
     return client_error("volumeConfigurations needs Amazon EBS, which Berth does not offer.");
@@ -34,8 +30,8 @@ void start_on(Step& step, const TaskPlan& plan, const model::ContainerInstance& 
   }
   auto placed = step.engine.place_on(step.state(), plan.request, instance.arn);
   if (!placed) {
-    response.failures.push_back(failure(placed.error().instance.str(), placed.error().reason,
-                                        placed.error().detail));
+    response.failures.push_back(
+        failure(placed.error().instance.str(), placed.error().reason, placed.error().detail));
     return;
   }
   const model::Task& task = start_planned_task(step, plan, std::move(*placed));
@@ -50,32 +46,38 @@ Answer<api::ecs::StartTaskResponse> start_task(Step& step, const Request& reques
   TRY_VOID(check_request(request));
   const model::TaskDefinition* const definition =
       TRY(require_task_definition(step, request.task_definition.value_or("")));
-  const TaskPlan plan = TRY(plan_task(
-      step, *cluster, *definition,
-      {.overrides = request.overrides,
-       .group = request.group,
-       .started_by = request.started_by,
-       .launch_type = {},
-       .tags = request.tags,
-       .propagate_definition_tags =
-           request.propagate_tags == api::ecs::PropagateTags::TaskDefinition,
-       .enable_execute_command = request.enable_execute_command.value_or(false)}));
+  const TaskPlan plan =
+      TRY(plan_task(step, *cluster, *definition,
+                    {.overrides = request.overrides,
+                     .group = request.group,
+                     .started_by = request.started_by,
+                     .launch_type = {},
+                     .tags = request.tags,
+                     .propagate_definition_tags =
+                         request.propagate_tags == api::ecs::PropagateTags::TaskDefinition,
+                     .enable_execute_command = request.enable_execute_command.value_or(false),
+                     .network_configuration = request.network_configuration}));
 
+  const bool dry = request.berth_explain.value_or(false);  // Explained, not started.
   api::ecs::StartTaskResponse response;
   response.tasks.set_present();
   response.failures.set_present();
+  std::vector<model::InstanceArn> explained;
   for (const std::string& text : request.container_instances) {
     const model::ContainerInstance* const instance = find_instance(step, cluster->name, text);
-    if (instance != nullptr) {
+    if (instance != nullptr && dry) {
+      explained.push_back(instance->arn);
+    } else if (instance != nullptr) {
       start_on(step, plan, *instance, response);
-      continue;
+    } else {
+      const std::string arn =
+          text.starts_with("arn:")
+              ? text
+              : model::instance_arn(step.settings.account, cluster->name, text).str();
+      response.failures.push_back(failure(arn, placement::reason_missing));
     }
-    const std::string arn =
-        text.starts_with("arn:")
-            ? text
-            : model::instance_arn(step.settings.account, cluster->name, text).str();
-    response.failures.push_back(failure(arn, placement::reason_missing));
   }
+  if (dry) response.berth_explanation = explain_start(step, plan, explained);
   return response;
 }
 

@@ -5,12 +5,10 @@
 
 namespace control {
 
-Answer<api::ecs::StopTaskResponse> stop_task(Step& step,
-                                             const api::ecs::StopTaskRequest& request) {
+Answer<api::ecs::StopTaskResponse> stop_task(Step& step, const api::ecs::StopTaskRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "StopTask", cluster->name));
-  const model::Task* const task =
-      TRY(require_task(step, cluster->name, request.task.value_or("")));
+  const model::Task* const task = TRY(require_task(step, cluster->name, request.task.value_or("")));
   if (request.reason && request.reason->size() > 1024) {
     return invalid_parameter("reason must have at most 1024 characters.");
   }

@@ -11,12 +11,13 @@ namespace {
 
 using api::ecs::Compatibility;
 
-void fill_in(api::ecs::PortMapping& mapping, bool host_network) {
-  if (!mapping.host_port) mapping.host_port = host_network ? mapping.container_port : 0;
+void fill_in(api::ecs::PortMapping& mapping, bool own_ports) {
+  const bool range = mapping.container_port_range.has_value();
+  if (!mapping.host_port && !range) mapping.host_port = own_ports ? mapping.container_port : 0;
   if (!mapping.protocol) mapping.protocol = api::ecs::TransportProtocol::Tcp;
 }
 
-void fill_in(Container& container, bool host_network) {
+void fill_in(Container& container, bool own_ports) {
   if (!container.cpu) container.cpu = 0;
   if (!container.essential) container.essential = true;
   container.port_mappings.set_present();
@@ -24,7 +25,7 @@ void fill_in(Container& container, bool host_network) {
   container.mount_points.set_present();
   container.volumes_from.set_present();
   container.system_controls.set_present();
-  for (api::ecs::PortMapping& mapping : container.port_mappings) fill_in(mapping, host_network);
+  for (api::ecs::PortMapping& mapping : container.port_mappings) fill_in(mapping, own_ports);
 }
 
 // An empty text is no figure.
@@ -42,8 +43,10 @@ base::Result<api::ecs::TaskDefinition> complete_task_definition(const Registrati
   api::ecs::TaskDefinition made;
   made.family = request.family;
   made.container_definitions = request.container_definitions;
-  const bool host_network = request.network_mode == api::ecs::NetworkMode::Host;
-  for (Container& container : made.container_definitions) fill_in(container, host_network);
+  const bool own_ports = request.network_mode == api::ecs::NetworkMode::Host ||
+                         request.network_mode == api::ecs::NetworkMode::Awsvpc;
+  for (Container& container : made.container_definitions) fill_in(container, own_ports);
+  made.task_role_arn = request.task_role_arn;
   made.execution_role_arn = request.execution_role_arn;
   made.network_mode = request.network_mode;
   made.volumes = request.volumes;
@@ -59,11 +62,8 @@ base::Result<api::ecs::TaskDefinition> complete_task_definition(const Registrati
   made.pid_mode = request.pid_mode;
   made.ipc_mode = request.ipc_mode;
   made.enable_fault_injection = request.enable_fault_injection;
-  made.compatibilities = {Compatibility::Ec2};
-  // Source: ECS API reference, ResourceRequirement, sharingStrategy: not with EXTERNAL.
-  if (!std::ranges::any_of(gpus, shares_gpu)) {
-    made.compatibilities.push_back(Compatibility::External);
-  }
+  // GPU sharing too: ECS itself leaves EXTERNAL out there, Berth's machines are all of that kind.
+  made.compatibilities = {Compatibility::Ec2, Compatibility::External};
   made.requires_attributes = required_attributes(made, gpus);
   return made;
 }

@@ -139,6 +139,7 @@ base::Result<void> check_container(const Container& container) {
   }
   TRY_VOID(check_image(container));
   TRY_VOID(check_environment(container));
+  TRY_VOID(check_environment_files(container));
   TRY_VOID(check_health_check(container));
   TRY_VOID(check_restart_policy(container));
   TRY_VOID(check_timeouts(container));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <utility>
 
@@ -19,9 +20,54 @@ std::unexpected<base::Error> invalid_port(std::string_view member, const Contain
                                    container.name.value_or(""), why));
 }
 
+// Source: ECS API reference, PortMapping, containerPortRange.
+base::Result<PortRange> check_port_range(NetworkMode mode, const Container& container,
+                                         const api::ecs::PortMapping& mapping) {
+  const std::string& text = *mapping.container_port_range;
+  const auto range = parse_port_range(text);
+  if (!range) {
+    return invalid_port("containerPortRange", container,
+                        base::format("\"{}\" is no range of ports: write it as 8080-8090, with "
+                                     "ports between 1 and 65535.",
+                                     text.substr(0, 20)));
+  }
+  if (mapping.container_port || mapping.host_port.value_or(0) != 0) {
+    return invalid_port("containerPortRange", container,
+                        "It stands instead of containerPort and hostPort: leave these out.");
+  }
+  if (mode != NetworkMode::Bridge && mode != NetworkMode::Awsvpc) {
+    return invalid_port("containerPortRange", container,
+                        "It needs the network mode bridge or awsvpc.");
+  }
+  return *range;
+}
+
+// No two of a container's ranges share a port. Source: as above.
+base::Result<void> check_port_ranges(NetworkMode mode, const Container& container) {
+  std::vector<std::pair<PortRange, bool>> ranges;
+  for (const api::ecs::PortMapping& mapping : container.port_mappings) {
+    if (!mapping.container_port_range) continue;
+    const PortRange range = TRY(check_port_range(mode, container, mapping));
+    const bool udp = mapping.protocol == api::ecs::TransportProtocol::Udp;
+    for (const auto& [other, other_udp] : ranges) {
+      if (udp != other_udp || range.first > other.last || other.first > range.last) continue;
+      return invalid_port("containerPortRange", container,
+                          base::format("The ranges {}-{} and {}-{} overlap.", other.first,
+                                       other.last, range.first, range.last));
+    }
+    ranges.emplace_back(range, udp);
+  }
+  if (ranges.size() > 100) {
+    return invalid_port("containerPortRange", container,
+                        "A container can have at most 100 ranges of ports.");
+  }
+  return {};
+}
+
 // Source: ECS API reference, PortMapping.
 base::Result<void> check_ports_of(NetworkMode mode, const Container& container,
                                   const api::ecs::PortMapping& mapping) {
+  if (mapping.container_port_range) return {};  // check_port_ranges()
   const int32_t container_port = mapping.container_port.value_or(0);
   if (container_port < 1 || container_port > 65535) {
     return invalid_port(
@@ -37,11 +83,12 @@ base::Result<void> check_ports_of(NetworkMode mode, const Container& container,
                      "chooses.",
                      host_port));
   }
-  if (mode == NetworkMode::Host && mapping.host_port && host_port != container_port) {
+  const bool own_ports = mode == NetworkMode::Host || mode == NetworkMode::Awsvpc;
+  if (own_ports && mapping.host_port && host_port != container_port) {
     return client_error(base::format(
-        "When networkMode=host, the host ports and container ports in port mappings must match. "
+        "When networkMode={}, the host ports and container ports in port mappings must match. "
         "Container '{}' maps container port {} to host port {}: leave hostPort out.",
-        container.name.value_or(""), container_port, host_port));
+        api::to_string(mode), container.name.value_or(""), container_port, host_port));
   }
   return {};
 }
@@ -72,11 +119,13 @@ base::Result<void> check_port_mappings(const Registration& request) {
                                             : "portMappings cannot be given with "
                                               "disableNetworking.");
     }
+    TRY_VOID(check_port_ranges(mode, container));
     for (const api::ecs::PortMapping& mapping : container.port_mappings) {
       TRY_VOID(check_ports_of(mode, container, mapping));
       const bool udp = mapping.protocol == api::ecs::TransportProtocol::Udp;
-      const int32_t host_port = mapping.host_port.value_or(
-          mode == NetworkMode::Host ? mapping.container_port.value_or(0) : 0);
+      const bool own_ports = mode == NetworkMode::Host || mode == NetworkMode::Awsvpc;
+      const int32_t host_port =
+          mapping.host_port.value_or(own_ports ? mapping.container_port.value_or(0) : 0);
       if (host_port != 0 && !host_ports.insert({host_port, udp}).second) {
         return invalid_port(
             "hostPort", container,
@@ -128,7 +177,32 @@ base::Result<void> check_links(const Registration& request, const Container& con
   return {};
 }
 
+// The containers of a task share one network there, its name and its hosts file included.
+// Source: ECS API reference, ContainerDefinition, hostname, extraHosts and disableNetworking.
+base::Result<void> check_task_network(const Registration& request, const Container& container) {
+  if (mode_of(request) != NetworkMode::Awsvpc) return {};
+  const auto refuse = [&](bool given, std::string_view member) -> base::Result<void> {
+    if (!given) return {};
+    return invalid_setting(container,
+                           base::format("{} is not supported when networkMode=awsvpc.", member));
+  };
+  TRY_VOID(refuse(!container.hostname.value_or("").empty(), "The container hostname"));
+  TRY_VOID(refuse(!container.extra_hosts.empty(), "Extra hosts"));
+  return refuse(container.disable_networking.value_or(false), "disableNetworking");
+}
+
 }  // namespace
+
+std::optional<PortRange> parse_port_range(std::string_view text) {
+  PortRange range;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, range.first);
+  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
+  const auto last = std::from_chars(first.ptr + 1, end, range.last);
+  if (last.ec != std::errc{} || last.ptr != end) return std::nullopt;
+  if (range.first < 1 || range.last > 65535 || range.first > range.last) return std::nullopt;
+  return range;
+}
 
 std::string_view linked_container(std::string_view link) {
   return link.substr(0, link.find(':'));
@@ -137,6 +211,7 @@ std::string_view linked_container(std::string_view link) {
 base::Result<void> check_network(const Registration& request) {
   for (const Container& container : request.container_definitions) {
     TRY_VOID(check_links(request, container));
+    TRY_VOID(check_task_network(request, container));
   }
   return check_port_mappings(request);
 }

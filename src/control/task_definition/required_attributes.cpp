@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "control/secret_references.h"
 #include "control/task_definition/rules.h"
 #include "model/capabilities.h"
 
@@ -81,6 +82,29 @@ void add_linux_parameters(const Container& container, Needs& needs) {
   needs.docker_api("1.20", parameters.swappiness.has_value());
 }
 
+void add_environment_files(const Container& container, Needs& needs) {
+  for (const api::ecs::EnvironmentFile& file : container.environment_files) {
+    needs.add(model::capability_environment_files);
+    // A file of the machine is an idea of Berth's.
+    if (is_host_file(file.value.value_or(""))) needs.add(model::attribute_berth_agent);
+  }
+}
+
+void add_secrets(const Container& container, Needs& needs) {
+  const auto add = [&](const api::List<api::ecs::Secret>& secrets, std::string_view ssm,
+                       std::string_view secrets_manager) {
+    for (const api::ecs::Secret& secret : secrets) {
+      const auto reference = parse_secret_reference(secret.value_from.value_or(""));
+      const bool of_ssm = !reference || reference->provider == SecretProvider::Ssm;
+      needs.add(of_ssm ? ssm : secrets_manager);
+    }
+  };
+  add(container.secrets, model::capability_ssm_secrets, model::capability_asm_secrets);
+  if (!container.log_configuration) return;
+  add(container.log_configuration->secret_options, model::capability_ssm_log_secrets,
+      model::capability_asm_log_secrets);
+}
+
 void add_security_options(const Container& container, Needs& needs) {
   for (const std::string& option : container.docker_security_options) {
     if (option.starts_with("apparmor")) needs.add(model::capability_apparmor);
@@ -100,6 +124,13 @@ void add_container(const Container& container, Needs& needs) {
   needs.docker_api("1.18", !container.docker_labels.empty() || !container.ulimits.empty());
   needs.docker_api("1.21", container.memory_reservation.value_or(0) > 0);
   needs.docker_api("1.24", !container.system_controls.empty());
+  needs.add(model::capability_port_range, "",
+            std::ranges::any_of(container.port_mappings, [](const api::ecs::PortMapping& mapping) {
+              return mapping.container_port_range.has_value();
+            }));
+  needs.add(model::capability_private_registry, "", container.repository_credentials.has_value());
+  add_environment_files(container, needs);
+  add_secrets(container, needs);
   add_log_driver(container, needs);
   add_health_check(container, needs);
   add_linux_parameters(container, needs);
@@ -124,7 +155,13 @@ api::List<api::ecs::Attribute> required_attributes(const api::ecs::TaskDefinitio
     needs.add(model::capability_volume_driver_prefix, driver.empty() ? "local" : driver, true);
     needs.docker_api("1.21");
   }
+  if (!definition.task_role_arn.value_or("").empty()) needs.add(model::capability_task_role);
   if (definition.pid_mode || definition.ipc_mode) needs.add(model::capability_pid_ipc);
+  if (definition.network_mode == api::ecs::NetworkMode::Awsvpc) {
+    needs.add(model::capability_task_network);
+    // Another agent would wait for an interface of AWS that nobody attaches.
+    needs.add(model::attribute_berth_agent);
+  }
   if (definition.runtime_platform && definition.runtime_platform->cpu_architecture) {
     needs.add(model::attribute_cpu_architecture,
               architecture_name(*definition.runtime_platform->cpu_architecture));

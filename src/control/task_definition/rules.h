@@ -2,6 +2,8 @@
 // Each function's errors are ClientExceptions unless it says otherwise.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +20,7 @@ using Registration = api::ecs::RegisterTaskDefinitionRequest;
 using Container = api::ecs::ContainerDefinition;
 
 // unsupported.cpp: a member that Berth does not honour yet is refused by name, with what to do.
-// Refused are role and secret members (agents give containers no AWS keys), files and volumes of
-// other AWS services, App Mesh, FireLens, awsvpc networking, namespaces shared within a task, and
-// Windows. executionRoleArn is taken and shown: here agents use their own key.
+// Refused are volumes of other AWS services, App Mesh, FireLens and Windows.
 base::Result<void> refuse_unsupported(const Registration& request);
 
 // gpu_rules.cpp: what the containers ask. Refuses members that people write for GPUs elsewhere
@@ -31,6 +31,15 @@ bool shares_gpu(const model::GpuRequest& request);
 
 // container_rules.cpp: one container by itself.
 base::Result<void> check_container(const Container& container);
+
+// environment_file_rules.cpp: where a container's variables come from, beside the definition.
+base::Result<void> check_environment_files(const Container& container);
+// "file:///etc/task.env": a file of the container instance.
+bool is_host_file(std::string_view value);
+
+// secret_rules.cpp: roles, and secrets, which are read with the execution role's key.
+base::Result<void> check_roles(const Registration& request);
+base::Result<void> check_secrets(const Registration& request, const Container& container);
 
 // resource_rules.cpp: cpu and memory, of each container and against the task's.
 base::Result<void> check_resources(const Registration& request);
@@ -43,6 +52,12 @@ base::Result<void> check_log_configuration(const Container& container);
 
 // network_rules.cpp: portMappings, links and hostnames against the network mode.
 base::Result<void> check_network(const Registration& request);
+struct PortRange {
+  int32_t first = 0;
+  int32_t last = 0;
+};
+// "8080-8090"; nullopt for anything else.
+std::optional<PortRange> parse_port_range(std::string_view text);
 
 // volume_rules.cpp: volumes, mountPoints and volumesFrom.
 base::Result<void> check_volumes(const Registration& request);

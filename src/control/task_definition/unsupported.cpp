@@ -27,15 +27,7 @@ constexpr std::string_view leave_it_out = "leave it out";
 
 base::Result<void> refuse_in_task(const Registration& request) {
   return refuse_first(
-      "", {{!request.task_role_arn.value_or("").empty(), "taskRoleArn",
-            "leave it out, and give the containers the keys they need through environment"},
-           {request.network_mode == api::ecs::NetworkMode::Awsvpc, "networkMode awsvpc",
-            "use bridge, host or none"},
-           {request.pid_mode == api::ecs::PidMode::Task, "pidMode task",
-            "use host, or leave it out for a namespace of each container's own"},
-           {request.ipc_mode == api::ecs::IpcMode::Task, "ipcMode task",
-            "use host or none, or leave it out"},
-           {request.proxy_configuration.has_value(), "proxyConfiguration", leave_it_out},
+      "", {{request.proxy_configuration.has_value(), "proxyConfiguration", leave_it_out},
            {!request.inference_accelerators.empty(), "inferenceAccelerators",
             R"(ask for GPUs with "resourceRequirements": [{"type": "GPU", "value": "1"}])"},
            {request.ephemeral_storage.has_value(), "ephemeralStorage",
@@ -68,29 +60,18 @@ base::Result<void> refuse_platform(const Registration& request) {
 }
 
 base::Result<void> refuse_in_container(const Container& container) {
-  const auto& ports = container.port_mappings;
-  const bool range = std::ranges::any_of(ports, [](const api::ecs::PortMapping& mapping) {
-    return !mapping.container_port_range.value_or("").empty();
-  });
   const auto& log = container.log_configuration;
   const bool firelens = log && log->log_driver == api::ecs::LogDriver::Awsfirelens;
   const bool credential_spec = std::ranges::any_of(
       container.docker_security_options,
       [](const std::string& option) { return option.starts_with("credentialspec"); });
-  return refuse_first(
-      base::format("containerDefinitions[{}].", container.name.value_or("")),
-      {{container.repository_credentials.has_value(), "repositoryCredentials",
-        "load the image into the instances' Docker, or use a registry that asks for no password"},
-       {!container.environment_files.empty(), "environmentFiles", "use environment"},
-       {!container.secrets.empty(), "secrets", "use environment, or a file in a host volume"},
-       {log && !log->secret_options.empty(), "logConfiguration.secretOptions", "use options"},
-       {container.firelens_configuration.has_value(), "firelensConfiguration",
-        "use logConfiguration with another log driver"},
-       {firelens, "logConfiguration.logDriver awsfirelens",
-        "use awslogs, fluentd, gelf, journald, json-file, splunk or syslog"},
-       {!container.credential_specs.empty(), "credentialSpecs", leave_it_out},
-       {credential_spec, "dockerSecurityOptions credentialspec", leave_it_out},
-       {range, "portMappings.containerPortRange", "list the ports one by one in containerPort"}});
+  return refuse_first(base::format("containerDefinitions[{}].", container.name.value_or("")),
+                      {{container.firelens_configuration.has_value(), "firelensConfiguration",
+                        "use logConfiguration with another log driver"},
+                       {firelens, "logConfiguration.logDriver awsfirelens",
+                        "use awslogs, fluentd, gelf, journald, json-file, splunk or syslog"},
+                       {!container.credential_specs.empty(), "credentialSpecs", leave_it_out},
+                       {credential_spec, "dockerSecurityOptions credentialspec", leave_it_out}});
 }
 
 base::Result<void> refuse_in_volume(const api::ecs::Volume& volume) {

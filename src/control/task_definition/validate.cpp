@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/json.h"
+#include "control/tags.h"
 #include "control/task_definition/rules.h"
 #include "placement/place.h"
 
@@ -45,6 +46,7 @@ base::Result<void> check_containers(const Registration& request) {
     TRY_VOID(check_container(container));
     TRY_VOID(check_linux(request, container));
     TRY_VOID(check_log_configuration(container));
+    TRY_VOID(check_secrets(request, container));
     if (!names.insert(container.name.value_or("")).second) {
       return client_error(base::format("Container names must be unique: two are named '{}'.",
                                        container.name.value_or("")));
@@ -56,28 +58,6 @@ base::Result<void> check_containers(const Registration& request) {
     return client_error(
         "At least one container should be essential: set essential to true, or leave it out, in "
         "the container whose end is the task's end.");
-  }
-  return {};
-}
-
-base::Result<void> check_tags(const api::List<api::ecs::Tag>& tags) {
-  if (tags.size() > 50) {
-    return invalid_parameter(
-        base::format("The task definition has {} tags; it can have at most 50.", tags.size()));
-  }
-  std::set<std::string> keys;
-  for (const api::ecs::Tag& tag : tags) {
-    const std::string key = tag.key.value_or("");
-    if (key.empty()) return invalid_parameter("The key of a tag should not be null or empty.");
-    std::string start = key.substr(0, 4);
-    for (char& c : start) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    if (start == "aws:") {
-      return invalid_parameter(base::format(
-          "The tag key '{}' begins with \"aws:\", which is reserved: choose another.", key));
-    }
-    if (!keys.insert(key).second) {
-      return invalid_parameter(base::format("Two tags have the key '{}'.", key));
-    }
   }
   return {};
 }
@@ -115,6 +95,7 @@ base::Result<void> validate_task_definition(const Registration& request) {
   TRY_VOID(check_family(request));
   TRY_VOID(check_size(request));
   TRY_VOID(refuse_unsupported(request));
+  TRY_VOID(check_roles(request));
   TRY_VOID(check_containers(request));
   (void)TRY(gpu_requests_of(request));
   TRY_VOID(check_resources(request));
@@ -122,7 +103,7 @@ base::Result<void> validate_task_definition(const Registration& request) {
   TRY_VOID(check_volumes(request));
   TRY_VOID(check_dependencies(request));
   TRY_VOID(check_placement_constraints(request));
-  return check_tags(request.tags);
+  return check_tags(request.tags, "task definition");
 }
 
 }  // namespace control

@@ -9,12 +9,14 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/format.h"
-#include "gpu/smi/embedded.h"
+#include "gpu/embedded.h"
 
 namespace gpu {
 namespace {
@@ -74,6 +76,34 @@ base::Result<std::string> make_node(const fs::path& path, unsigned index) {
   return path.string();
 }
 
+// What the file state/<UUID> makes up.
+struct MadeUp {
+  DeviceUse use;
+  std::string unhealthy;  // Why; empty: it is well.
+};
+
+MadeUp read_made_up(const fs::path& path) {
+  MadeUp made;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    int64_t pid = 0;
+    int64_t mib = 0;
+    words >> kind;
+    if (kind == "process" && words >> pid >> mib) {
+      made.use.processes.push_back({pid, mib});
+      made.use.used_mib += mib;
+    } else if (kind == "used" && words >> mib) {
+      made.use.used_mib += mib;
+    } else if (kind == "unhealthy") {
+      std::getline(words >> std::ws, made.unhealthy);
+      if (made.unhealthy.empty()) made.unhealthy = "made up as unhealthy";
+    }
+  }
+  return made;
+}
+
 bool has_nvidia_driver() {
   std::error_code ignored;  // Unreadable is as good as absent.
   return fs::exists("/proc/driver/nvidia", ignored);
@@ -97,14 +127,23 @@ class EmulatedDevices final : public Devices {
   bool emulated() const override { return true; }
 
   base::Result<Inventory> discover() override {
-    return Inventory{.gpus = gpus_,
-                     .driver_version = std::string(type_.gpus.driver_version),
-                     .cuda_version = std::string(type_.gpus.cuda_version)};
+    Inventory found{.gpus = gpus_,
+                    .driver_version = std::string(type_.gpus.driver_version),
+                    .cuda_version = std::string(type_.gpus.cuda_version)};
+    if (!gpus_.empty()) found.mps.control_program = mps_program().string();
+    for (model::GpuDevice& gpu : found.gpus) {
+      gpu.health_reason = read_made_up(state_of(gpu.uuid)).unhealthy;
+      gpu.healthy = gpu.health_reason.empty();
+      unhealthy_[gpu.uuid] = gpu.health_reason;
+    }
+    return found;
   }
 
   base::Result<DeviceUse> use(const std::string& uuid) override {
     size_t index = TRY(index_of(uuid));
-    return DeviceUse{.total_mib = gpus_[index].memory_mib};  // Nothing can run on it.
+    DeviceUse now = read_made_up(state_of(uuid)).use;  // Nothing real can run on it.
+    now.total_mib = gpus_[index].memory_mib;
+    return now;
   }
 
   base::Result<ContainerGpuSetup> container_setup(std::span<const std::string> uuids) override {
@@ -133,7 +172,20 @@ class EmulatedDevices final : public Devices {
     return setup;
   }
 
-  std::vector<HealthEvent> health() override { return {}; }
+  std::vector<HealthEvent> health() override {
+    std::vector<HealthEvent> events;
+    for (const model::GpuDevice& gpu : gpus_) {
+      std::string now = read_made_up(state_of(gpu.uuid)).unhealthy;
+      std::string& before = unhealthy_[gpu.uuid];
+      if (now == before) continue;
+      before = now;
+      const bool usable = now.empty();
+      events.push_back({.uuid = gpu.uuid,
+                        .usable = usable,
+                        .reason = usable ? "it is well again" : std::move(now)});
+    }
+    return events;
+  }
 
  private:
   EmulatedDevices(const model::InstanceType& type, std::vector<model::GpuDevice> gpus,
@@ -145,6 +197,9 @@ class EmulatedDevices final : public Devices {
 
   base::Result<void> prepare() {
     TRY_VOID(make_directory(directory_ / "sets"));
+    TRY_VOID(make_directory(directory_ / "state"));
+    TRY_VOID(make_directory(mps_program().parent_path()));
+    TRY_VOID(write_file(mps_program(), embedded_mps_control(), 0755));
     TRY_VOID(write_file(directory_ / "nvidia-smi", embedded_nvidia_smi(), 0755));
     for (unsigned index = 0; index < gpus_.size(); ++index) {
       if (real_driver_) {
@@ -171,6 +226,9 @@ class EmulatedDevices final : public Devices {
     return path.string();
   }
 
+  fs::path state_of(const std::string& uuid) const { return directory_ / "state" / uuid; }
+  fs::path mps_program() const { return directory_ / "bin/nvidia-cuda-mps-control"; }
+
   base::Result<size_t> index_of(const std::string& uuid) const {
     auto found = std::ranges::find(gpus_, uuid, &model::GpuDevice::uuid);
     if (found == gpus_.end()) {
@@ -184,7 +242,8 @@ class EmulatedDevices final : public Devices {
   std::vector<model::GpuDevice> gpus_;
   fs::path directory_;
   bool real_driver_;
-  std::vector<std::string> nodes_;  // Host path of each GPU's device node, by index.
+  std::map<std::string, std::string> unhealthy_;  // By UUID: what was told last.
+  std::vector<std::string> nodes_;                // Host path of each GPU's device node, by index.
 };
 
 }  // namespace

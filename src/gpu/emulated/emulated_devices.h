@@ -20,7 +20,14 @@ struct EmulatedOptions {
   std::filesystem::path data_dir;
 };
 
-// Writes nvidia-smi and the device nodes under data_dir.
+// For rehearsals and tests, what happens to a GPU can be made up: the file
+// data_dir/gpu/state/<UUID>, if there is one, says one thing a line, and is read at each look:
+//   process PID MIB     a process is on the GPU and has so much of its memory
+//   used MIB            so much of its memory is in use by nobody's process
+//   unhealthy REASON    the GPU has failed; without the line it is well again
+//
+// Writes nvidia-smi, nvidia-cuda-mps-control (gpu/mps: a daemon that serves no CUDA) and the device
+// nodes under data_dir.
 // Where device nodes may not be made (no CAP_MKNOD), or where the machine has a real NVIDIA driver
 // (major 195 would reach a real GPU), the nodes of containers stand on /dev/null instead.
 // Errors: InvalidParameterException for an unknown type (names the nearest) or a missing seed_name,

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/smi/embedded.h"
+#include "gpu/embedded.h"
 
 namespace gpu {
 namespace {
@@ -125,6 +125,34 @@ TEST_F(emulated_devices_test, a_damaged_program_or_node_is_put_right_at_the_next
   struct stat status = {};
   ASSERT_EQ(stat(devices->container_setup(uuids)->devices[0].host_path.c_str(), &status), 0);
   EXPECT_TRUE(S_ISCHR(status.st_mode));
+}
+
+TEST_F(emulated_devices_test, a_process_that_stays_and_a_failure_can_be_made_up) {
+  auto devices = create("p3.8xlarge");
+  const std::string uuid = devices->discover()->gpus[2].uuid;
+  EXPECT_TRUE(devices->use(uuid)->processes.empty());
+  EXPECT_TRUE(devices->health().empty());
+  std::ofstream(data_dir_ / "gpu/state" / uuid)
+      << "process 4711 1024\nused 500\nunhealthy Xid 79: it has fallen off the bus\n";
+  const auto use = devices->use(uuid);
+  EXPECT_THAT(use->processes, ElementsAre(GpuProcess{4711, 1024}));
+  EXPECT_EQ(use->used_mib, 1524);
+  const std::vector<HealthEvent> failed = devices->health();
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0].uuid, uuid);
+  EXPECT_FALSE(failed[0].usable);
+  EXPECT_EQ(failed[0].reason, "Xid 79: it has fallen off the bus");
+  EXPECT_TRUE(devices->health().empty());
+  EXPECT_FALSE(create("p3.8xlarge")->discover()->gpus[2].healthy);
+  fs::remove(data_dir_ / "gpu/state" / uuid);
+  ASSERT_EQ(devices->health().size(), 1U);
+  EXPECT_TRUE(devices->discover()->gpus[2].healthy);
+}
+
+TEST_F(emulated_devices_test, gpus_come_with_a_control_program_for_mps) {
+  EXPECT_EQ(create("p3.2xlarge")->discover()->mps.control_program,
+            (data_dir_ / "gpu/bin/nvidia-cuda-mps-control").string());
+  EXPECT_EQ(create("c5.2xlarge")->discover()->mps.control_program, "");
 }
 
 TEST_F(emulated_devices_test, bad_options_are_errors_that_name_the_fix) {

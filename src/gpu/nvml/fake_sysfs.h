@@ -40,6 +40,18 @@ class FakeSysfs {
     }
     return device;
   }
+  // A network card: its RDMA device where `rdma` names one, and its interface.
+  void add_nic(const std::string& above, const std::string& address, const std::string& rdma,
+               const std::string& interface) {
+    const std::filesystem::path device = add(above, address);
+    const auto link = [&](const std::string& kind, const std::string& name) {
+      if (name.empty()) return;
+      std::filesystem::create_directories(root_ / "class" / kind / name);
+      std::filesystem::create_symlink(device, root_ / "class" / kind / name / "device");
+    };
+    link("infiniband", rdma);
+    link("net", interface);
+  }
   static void write(const std::filesystem::path& path, const std::string& line) {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << line << '\n';

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "gpu/mps/mps_support.h"
 #include "gpu/nvml/nvml_discovery.h"
 #include "gpu/nvml/nvml_messages.h"
 #include "gpu/nvml/pci.h"
@@ -145,6 +146,7 @@ class NvmlDevices final : public Devices {
     session_ = std::make_unique<Session>(std::move(*library));
     machine_ = TRY(read_machine(session_->call(), paths_.sysfs));
     session_->watch(machine_.whole);
+    machine_.inventory.mps = find_mps_control(paths_.programs);
     return machine_.inventory;
   }
 

@@ -2,9 +2,11 @@
 // when first asked for: Berth itself needs no NVIDIA software to build or to start).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gpu/devices.h"
 #include "gpu/nvml/nvml_library.h"
@@ -15,6 +17,10 @@ namespace gpu {
 struct MachinePaths {
   std::string sysfs = "/sys";
   std::string procfs = "/proc";
+  // Where nvidia-cuda-mps-control may be; the last two are of NVIDIA's driver containers.
+  std::vector<std::filesystem::path> programs = {"/usr/bin", "/usr/local/bin", "/opt/bin",
+                                                 "/usr/local/nvidia/bin",
+                                                 "/run/nvidia/driver/usr/bin"};
 };
 
 using OpenNvml = std::function<base::Result<NvmlLibrary>()>;

@@ -73,6 +73,7 @@ class Reader {
     found_.record.numa_node = place.numa_node;
     found_.record.cpu_list = place.cpu_list;
     found_.record.pcie_switch = place.pcie_switch;
+    found_.record.nics = nearest_nics(sysfs_, found_.address);
   }
 
   void read_architecture() {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <map>
 #include <system_error>
+#include <utility>
 
 #include "base/format.h"
 
@@ -34,6 +36,45 @@ std::string switch_above(const fs::path& device) {
   return port.parent_path().filename();
 }
 
+// Network devices of one class by their PCI device, for those that have one.
+std::vector<std::pair<fs::path, std::string>> nics_of(const fs::path& kind) {
+  std::vector<std::pair<fs::path, std::string>> nics;
+  std::error_code error;
+  for (fs::directory_iterator entry(kind, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;  // No such link is a virtual interface.
+    const fs::path device = fs::canonical(entry->path() / "device", ignored);
+    if (!ignored && is_pci_address(device.filename())) {
+      nics.emplace_back(device, entry->path().filename());
+    }
+  }
+  std::ranges::sort(nics);
+  return nics;
+}
+
+enum class Nearness : uint8_t { Far, SameNode, SameRoot, SameSwitch };
+
+// "pci0000:17" of a canonical device path.
+fs::path root_complex(const fs::path& device) {
+  for (fs::path at = device; at.has_relative_path(); at = at.parent_path()) {
+    if (at.filename().string().starts_with("pci")) return at;
+  }
+  return {};
+}
+
+Nearness nearness(const fs::path& gpu, const PciPlace& place, const fs::path& nic,
+                  const fs::path& sysfs) {
+  const PciPlace other = read_pci_place(sysfs, nic.filename());
+  if (!place.pcie_switch.empty() && place.pcie_switch == other.pcie_switch &&
+      is_pci_address(place.pcie_switch)) {
+    return Nearness::SameSwitch;
+  }
+  const fs::path root = root_complex(gpu);
+  if (!root.empty() && root == root_complex(nic)) return Nearness::SameRoot;
+  if (place.numa_node >= 0 && place.numa_node == other.numa_node) return Nearness::SameNode;
+  return Nearness::Far;
+}
+
 }  // namespace
 
 PciPlace read_pci_place(const fs::path& sysfs, const std::string& address) {
@@ -44,6 +85,28 @@ PciPlace read_pci_place(const fs::path& sysfs, const std::string& address) {
   place.cpu_list = first_line(device / "local_cpulist");
   place.pcie_switch = switch_above(device);
   return place;
+}
+
+std::vector<std::string> nearest_nics(const fs::path& sysfs, const std::string& address) {
+  std::error_code error;
+  const fs::path gpu = fs::canonical(sysfs / "bus/pci/devices" / address, error);
+  if (error) return {};
+  const PciPlace place = read_pci_place(sysfs, address);
+  std::map<fs::path, std::string> nics;  // By PCI device, so that RDMA names come first.
+  for (const char* kind : {"class/infiniband", "class/net"}) {
+    for (const auto& [device, name] : nics_of(sysfs / kind)) nics.emplace(device, name);
+  }
+  Nearness best = Nearness::Far;
+  std::vector<std::string> names;
+  for (const auto& [device, name] : nics) {
+    const Nearness here = nearness(gpu, place, device, sysfs);
+    if (here == Nearness::Far || here < best) continue;
+    if (here > best) names.clear();
+    best = here;
+    names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 std::vector<PciGpu> nvidia_pci_gpus(const fs::path& sysfs) {

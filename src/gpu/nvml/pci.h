@@ -18,6 +18,13 @@ struct PciPlace {
 // `address` as sysfs writes it: "0000:3b:00.0". What cannot be read stays unknown.
 PciPlace read_pci_place(const std::filesystem::path& sysfs, const std::string& address);
 
+// The network interfaces closest to a device: those behind the same PCIe switch; without any, those
+// under the same root complex; without any, those of the same NUMA node. An RDMA device goes by its
+// own name, "mlx5_0", and its interface is left out then; any other by its interface's, "eth0".
+// Sorted; virtual interfaces have no place and are not listed.
+std::vector<std::string> nearest_nics(const std::filesystem::path& sysfs,
+                                      const std::string& address);
+
 struct PciGpu {
   std::string address = {};  // "0000:3b:00.0".
   std::string driver = {};   // "nvidia", "vfio-pci", "nouveau"; empty: no driver has taken it.

@@ -42,6 +42,37 @@ TEST(pci_place, stays_unknown_where_sysfs_says_nothing) {
   EXPECT_TRUE(nvidia_pci_gpus(sysfs.root() / "absent").empty());
 }
 
+TEST(nearest_nics, are_those_behind_the_same_switch_by_their_rdma_names) {
+  FakeSysfs sysfs;
+  const std::string under = "pci0000:17/0000:17:00.0/0000:18:00.0";
+  sysfs.add(under + "/0000:19:08.0", "0000:3b:00.0");
+  sysfs.add_nic(under + "/0000:19:10.0", "0000:3c:00.1", "mlx5_1", "ens1f1");
+  sysfs.add_nic(under + "/0000:19:11.0", "0000:3d:00.0", "mlx5_0", "ens1f0");
+  sysfs.add_nic("pci0000:17/0000:17:02.0", "0000:3e:00.0", "", "eth0");
+  std::filesystem::create_directories(sysfs.root() / "class/net/lo");
+  EXPECT_THAT(nearest_nics(sysfs.root(), "0000:3b:00.0"),
+              ::testing::ElementsAre("mlx5_0", "mlx5_1"));
+}
+
+TEST(nearest_nics, are_looked_for_under_the_same_root_and_then_on_the_same_numa_node) {
+  FakeSysfs sysfs;
+  sysfs.add("pci0000:17/0000:17:01.0", "0000:3b:00.0");
+  FakeSysfs::write(sysfs.add("pci0000:5d/0000:5d:01.0", "0000:5e:00.0") / "numa_node", "1");
+  sysfs.add_nic("pci0000:17/0000:17:02.0", "0000:3e:00.0", "", "eth0");
+  sysfs.add_nic("pci0000:80/0000:80:02.0", "0000:81:00.0", "", "eth1");
+  FakeSysfs::write(sysfs.root() / "bus/pci/devices/0000:81:00.0/numa_node", "1");
+  EXPECT_THAT(nearest_nics(sysfs.root(), "0000:3b:00.0"), ::testing::ElementsAre("eth0"));
+  EXPECT_THAT(nearest_nics(sysfs.root(), "0000:5e:00.0"), ::testing::ElementsAre("eth1"));
+}
+
+TEST(nearest_nics, are_none_where_nothing_is_near_or_known) {
+  FakeSysfs sysfs;
+  sysfs.add("pci0000:17/0000:17:01.0", "0000:3b:00.0");
+  sysfs.add_nic("pci0000:80/0000:80:02.0", "0000:81:00.0", "", "eth1");
+  EXPECT_TRUE(nearest_nics(sysfs.root(), "0000:3b:00.0").empty());
+  EXPECT_TRUE(nearest_nics(sysfs.root(), "0000:99:00.0").empty());
+}
+
 TEST(pci_gpus, are_nvidias_physical_gpus_with_the_driver_that_runs_them) {
   FakeSysfs sysfs;
   sysfs.add_gpu("pci0000:17", "0000:3c:00.0", "vfio-pci");

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/smi/embedded.h"
+#include "gpu/embedded.h"
 
 namespace gpu {
 namespace {

@@ -1,11 +1,14 @@
 #include "logs/tables/schema.h"
 
-#include "base/format.h"
+#include <cstdint>
+
+#include "sqlite/upgrade.h"
 
 namespace logs {
 namespace {
 
-constexpr int64_t schema_version = 1;
+// Reading the whole of a bigger file for damage would delay the start by seconds.
+constexpr uint64_t most_checked_bytes = uint64_t{1} << 30;
 
 // Times are milliseconds since 1970-01-01 UTC. Ids of groups, streams and events are never given
 // twice, so that what is left of a deleted stream can be removed bit by bit after its row is gone.
@@ -59,22 +62,22 @@ CREATE TABLE deleted_group(id INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE deleted_stream(id INTEGER PRIMARY KEY) STRICT;
 )";
 
+base::Result<void> create_tables(sqlite::Database& database) {
+  return database.execute(tables);
+}
+
+constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}};
+
 }  // namespace
 
 base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::string& path) {
   auto database = TRY(sqlite::Database::open(path, {.synchronous = sqlite::Synchronous::Full}));
-  const int64_t version = TRY(database->user_version());
-  if (version == schema_version) return database;
-  if (version != 0)
-    return base::fail(
-        std::string(sqlite::corrupt),
-        base::format("{} has the schema version {} and this berth knows {}: start the "
-                     "version of berth that wrote it.",
-                     path, version, schema_version));
-  auto transaction = TRY(sqlite::Transaction::begin(*database));
-  TRY_VOID(database->execute(tables));
-  TRY_VOID(database->set_user_version(schema_version));
-  TRY_VOID(transaction.commit());
+  TRY_VOID(sqlite::upgrade(*database, steps_to_present, sqlite::user_version_place));
+  const int64_t pages = TRY(database->query_int64("PRAGMA page_count"));
+  const int64_t page_bytes = TRY(database->query_int64("PRAGMA page_size"));
+  if (static_cast<uint64_t>(pages * page_bytes) <= most_checked_bytes) {
+    TRY_VOID(database->quick_check());
+  }
   return database;
 }
 

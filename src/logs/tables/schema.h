@@ -9,8 +9,9 @@
 
 namespace logs {
 
-// Opens `path`, durable at every commit, and makes the tables where they are missing.
-// Errors: sqlite's; "Corrupt" too when the file was written by a newer version of Berth.
+// Opens `path`, durable at every commit, makes the tables where they are missing, and reads a file
+// of up to 1 GiB for damage. Errors: sqlite's; "UnsupportedFormat" when a newer version of Berth
+// wrote the file.
 base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::string& path);
 
 }  // namespace logs

@@ -10,16 +10,25 @@ namespace {
 constexpr int16_t out_of_reach = std::numeric_limits<int16_t>::max();
 
 // The levels that the kinds ask for, or so many of them that they fit, each at least as high as
-// those it stands for.
+// those it stands for, and as little above the lowest of them as can be.
 std::vector<int16_t> levels_of(const std::set<int16_t>& asked) {
-  std::vector<int16_t> levels(asked.begin(), asked.end());
-  while (levels.size() > most_levels) {
-    size_t closest = 1;
-    for (size_t i = 1; i < levels.size(); ++i) {
-      if (levels[i] - levels[i - 1] < levels[closest] - levels[closest - 1]) closest = i;
+  struct Level {
+    int16_t lowest = 0;
+    int16_t highest = 0;
+  };
+  std::vector<Level> merged;
+  for (const int16_t milli : asked) merged.push_back({milli, milli});
+  while (merged.size() > most_levels) {
+    const auto width = [&](size_t i) { return merged[i].highest - merged[i - 1].lowest; };
+    size_t narrowest = 1;
+    for (size_t i = 1; i < merged.size(); ++i) {
+      if (width(i) < width(narrowest)) narrowest = i;
     }
-    levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(closest) - 1);
+    merged[narrowest].lowest = merged[narrowest - 1].lowest;
+    merged.erase(merged.begin() + static_cast<std::ptrdiff_t>(narrowest) - 1);
   }
+  std::vector<int16_t> levels;
+  for (const Level& level : merged) levels.push_back(level.highest);
   return levels;
 }
 

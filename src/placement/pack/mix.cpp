@@ -31,9 +31,11 @@ Kind kind_of(const Demand& demand, uint32_t rule) {
   return kind;
 }
 
+Mix::Mix(double half_life) : growth_(half_life > 0 ? std::exp2(1 / half_life) : 1) {}
+
 void Mix::observe(const Kind& kind) {
   ++arrivals_;
-  if (half_life_ > 0) unit_ *= std::exp2(1.0 / half_life_);
+  unit_ *= growth_;
   if (unit_ > largest_unit) {
     for (auto& [each, weight] : weights_) weight /= unit_;
     total_ /= unit_;
@@ -59,14 +61,17 @@ std::vector<Weighted> Mix::all() const {
   return normalised(weights_, total_);
 }
 
-std::vector<Weighted> Mix::typical(double coverage) const {
+std::vector<Weighted> Mix::typical(double coverage, Tasks tasks) const {
   std::map<Kind, double> merged;
+  double total = 0;
   for (const auto& [kind, weight] : weights_) {
+    if (tasks == Tasks::WithGpus && !kind.wants_gpu()) continue;
     Kind without_memory = kind;
     without_memory.memory_mib = 0;
     merged[without_memory] += weight;
+    total += weight;
   }
-  std::vector<Weighted> list = normalised(merged, total_);
+  std::vector<Weighted> list = normalised(merged, total);
   std::ranges::sort(list, [](const Weighted& left, const Weighted& right) {
     return left.weight != right.weight ? left.weight > right.weight : left.kind > right.kind;
   });

@@ -34,7 +34,7 @@ struct Weighted {
 class Mix {
  public:
   // half_life: after so many more tasks, one counts half. 0: never.
-  explicit Mix(double half_life) : half_life_(half_life) {}
+  explicit Mix(double half_life);
 
   void observe(const Kind& kind);
   uint64_t arrivals() const { return arrivals_; }
@@ -43,15 +43,17 @@ class Mix {
 
   // Every kind, in order.
   std::vector<Weighted> all() const;
-  // The fewest kinds that cover this part of the tasks; memory is left out (0 in each), as in the
-  // paper. The heaviest first; of equals the larger first.
-  // Source: Weng et al., "Beware of Fragmentation", USENIX ATC'23, section 3, typical workloads.
-  std::vector<Weighted> typical(double coverage) const;
+  // The fewest kinds that cover this part of the tasks, or of those with GPUs; memory is left out
+  // (0 in each), as in the paper, which looks at all tasks. The heaviest first; of equals the
+  // larger first. Empty when there was no such task. Source: Weng et al., "Beware of
+  // Fragmentation", USENIX ATC'23, section 3, typical workloads.
+  enum class Tasks : uint8_t { All, WithGpus };
+  std::vector<Weighted> typical(double coverage, Tasks tasks = Tasks::All) const;
 
  private:
   void forget_rare();
 
-  double half_life_;
+  double growth_;    // Of unit_, with each task.
   double unit_ = 1;  // What the next task weighs: it grows, so that older ones need not be touched.
   double total_ = 0;
   uint64_t arrivals_ = 0;

@@ -115,9 +115,21 @@ int16_t milli_free(const Card& card) {
                                                   model::whole_gpu_milli - 1));
 }
 
+uint64_t digest_of(const Standing& standing) {
+  uint64_t digest = 0;
+  const auto add = [&](int64_t value) {
+    digest = (digest ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15ULL;
+    digest ^= digest >> 32;
+  };
+  add(standing.cpu_free);
+  add(standing.memory_free);
+  for (size_t i = 0; i < standing.cards; ++i) add(standing.milli[i]);
+  return digest;
+}
+
 }  // namespace
 
-Scale::Scale(Policy chosen) : policy(chosen), tuning(tuning_of(chosen)) {
+Scale::Scale(Policy chosen) : policy(chosen), tuning(tuning_of(chosen, Bottleneck::Gpu)) {
   for (size_t i = 0; i < boundaries.size(); ++i) {
     const auto level = static_cast<double>(i + 1);
     boundaries[i] = tuning.scale * (std::log(level / (100 - level)) - 1e-9);
@@ -133,8 +145,17 @@ int32_t level_of(const Scale& scale, double gain) {
   return static_cast<int32_t>(level);
 }
 
-Tuning tuning_of(Policy policy) {
+Tuning tuning_of(Policy policy, Bottleneck bottleneck) {
   if (policy != Policy::Berth) return {};
+  if (bottleneck == Bottleneck::Cpu) {
+    return {.fragments = 1,
+            .stranded_cpu = 0.4,
+            .stranded_memory = 0,
+            .worth = 10,
+            .scarcity = 0,
+            .no_gpu_bonus = 500,
+            .scale = 2000};
+  }
   return {.fragments = 1,
           .stranded_cpu = 1.6,
           .stranded_memory = 0.5,
@@ -167,6 +188,7 @@ Standing standing_of(const Offer& offer) {
     standing.idle_milli += standing.milli[i];
     standing.whole_free = static_cast<int16_t>(standing.whole_free + card.whole_free);
   }
+  standing.digest = digest_of(standing);
   return standing;
 }
 

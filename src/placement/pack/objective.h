@@ -8,7 +8,8 @@
 //   worth      what the free parts of shared GPUs can still be made of (pack/share_value.h),
 //              counted negative.
 // A task goes where it raises the potential least; using a class of instances that will be run out
-// of first costs extra (pack/scarcity.h). The difference is put through a sigmoid and cut into 100
+// of first costs extra (pack/scarcity.h). Where the CPU is what a cluster runs out of, stranded
+// GPUs weigh less and no class is scarce. The difference is put through a sigmoid and cut into 100
 // levels, and of equal levels the instance that the cluster has known longest wins: exact scores
 // would spread small tasks over all instances.
 #pragma once
@@ -36,7 +37,10 @@ struct Tuning {
       0;                // For a task without GPUs on an instance without: keep GPUs' hosts free.
   double scale = 1000;  // What the sigmoid counts as one.
 };
-Tuning tuning_of(Policy policy);
+// What a cluster runs out of first. Where that is the CPU, GPUs will be stranded wherever tasks go
+// and none is scarce: the terms for both would only get in the way of the others.
+enum class Bottleneck : uint8_t { Gpu, Cpu };
+Tuning tuning_of(Policy policy, Bottleneck bottleneck);
 
 // Instances of the same hardware that are eligible for the same typical kinds.
 struct Profile {
@@ -66,11 +70,13 @@ struct Standing {
   // Not all is said here: MIG instances, GPUs of different memory, or more than most_cards.
   bool special = false;
 
+  // Of all above: different digests, different states.
+  uint64_t digest = 0;
+  bool same_state(const Standing& other) const;
+
   // What refresh() makes of it.
   Reach reach;
   double potential = 0;
-
-  bool same_state(const Standing& other) const;
 };
 Standing standing_of(const Offer& offer);
 // Fills in what depends on the profile.

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double target_load = 1.3;
 constexpr double typical_coverage = 0.95;
+constexpr size_t progress_step = 64;
 constexpr int64_t unknown_gpu_memory_mib = 16384;
 const model::ClusterName cluster_name("replay");
 
@@ -200,7 +201,8 @@ class Run {
         engine_(options.policy),
         meter_(nodes, pods),
         capacity_(static_cast<double>(capacity_milli(nodes))),
-        watch_(options.now_ns) {
+        watch_(options.now_ns),
+        on_progress_(options.on_progress) {
     order_ = arrivals(nodes, pods, options.order, random_);
     std::vector<size_t> places(nodes.size());
     std::iota(places.begin(), places.end(), 0);
@@ -214,7 +216,8 @@ class Run {
     engine_.reset(state_);
     for (const TracePod& pod : pods) requests_.push_back(request_of(pod));
     if (options.policy == Policy::Fgd) engine_.set_workload(cluster_name, requests_);
-    result_ = {.policy = options.policy,
+    result_ = {.generated = false,
+               .policy = options.policy,
                .order = options.order,
                .seed = options.seed,
                .instances = static_cast<int64_t>(nodes.size()),
@@ -228,7 +231,9 @@ class Run {
     int64_t arrived = 0;
     int64_t allocated = 0;
     Bins bins;
+    size_t done = 0;
     for (const size_t pod : order_) {
+      if (done++ % progress_step == 0 && on_progress_) on_progress_(done - 1, order_.size());
       arrived += milli_of(pods_[pod]);
       if (place(pod)) allocated += milli_of(pods_[pod]);
       bins.add(percent(static_cast<double>(arrived)), percent(static_cast<double>(allocated)),
@@ -273,11 +278,21 @@ class Run {
   FragmentMeter meter_;
   double capacity_;
   Stopwatch watch_;
+  const std::function<void(size_t, size_t)>& on_progress_;
   std::vector<size_t> order_;
   std::vector<Request> requests_;
   std::map<model::InstanceArn, size_t> node_of_;
   Result result_;
 };
+
+// How many arrivals it takes to come to the target load.
+double expected_arrivals(const std::vector<TraceNode>& nodes, const std::vector<TracePod>& pods) {
+  double sum = 0;
+  for (const TracePod& pod : pods) sum += static_cast<double>(milli_of(pod));
+  if (sum <= 0) return 0;
+  return target_load * static_cast<double>(capacity_milli(nodes)) / sum *
+         static_cast<double>(pods.size());
+}
 
 }  // namespace
 
@@ -312,12 +327,28 @@ base::Result<Result> run(const std::vector<TraceNode>& nodes, const std::vector<
   if (pods.empty()) {
     return base::fail("InvalidParameterException", "The pods file names no task.");
   }
+  if (options.order == Order::Seed) {
+    const double expected = expected_arrivals(nodes, pods);
+    if (expected > static_cast<double>(most_arrivals)) {
+      return base::fail("InvalidParameterException",
+                        base::format("The tasks ask for so little GPU that about {:.0f} of them "
+                                     "make 130 % of the cluster; at most {} are replayed. Replay "
+                                     "the file as it stands with the order 'given'.",
+                                     expected, most_arrivals));
+    }
+  }
   return Run(nodes, pods, options).run();
 }
 
 const Point* point_at(const Result& result, int32_t arrived_percent) {
-  const auto found = std::ranges::find(result.points, arrived_percent, &Point::arrived_percent);
-  return found == result.points.end() ? nullptr : &*found;
+  const auto beyond =
+      std::ranges::upper_bound(result.points, arrived_percent, {}, &Point::arrived_percent);
+  if (beyond == result.points.begin()) return nullptr;
+  const Point& last = *std::prev(beyond);
+  const bool reached = beyond != result.points.end() || last.arrived_percent == arrived_percent;
+  const bool inflated = result.order == Order::Seed && last.arrived_percent > 100 &&
+                        arrived_percent <= std::lround(100 * target_load);
+  return reached || inflated ? &last : nullptr;
 }
 
 }  // namespace placement::replay

@@ -76,17 +76,24 @@ std::string axes(int32_t most) {
 
 std::string print_table(const Result& result) {
   std::string text = base::format(
-      "policy        {}\norder         {}{}\ninstances     {} with {} GPUs\ntasks         {} "
-      "placed "
-      "of {}\n",
+      "trace         {}\npolicy        {}\norder         {}{}\ninstances     {} with {} GPUs\n"
+      "tasks         {} placed of {}\n",
+      result.generated ? "GENERATED: a made-up load, no measurement of a real cluster"
+                       : "from files",
       to_string(result.policy), order_name(result.order),
       result.order == Order::Seed ? base::format(" {}", result.seed) : "", result.instances,
       result.gpus, result.placed, result.tasks);
   for (const auto& [reason, count] : result.unplaced) {
     text += base::format("  unplaced    {} {}\n", count, reason);
   }
-  text += base::format("allocation    {} at 100 % arrived, {} at 130 %\n",
+  text += base::format("allocation    {} at 100 % arrived, {} at 130 %",
                        figure_or_dash(result, 100), figure_or_dash(result, 130));
+  if (!result.points.empty() && result.points.back().arrived_percent < 100) {
+    text +=
+        base::format("; {:.2f} % at the end, {} % arrived", result.points.back().allocation_percent,
+                     result.points.back().arrived_percent);
+  }
+  text += '\n';
   if (result.decisions_per_second > 0) {
     text += base::format("decisions     {:.0f} a second, p50 {:.1f} us, p99 {:.1f} us\n",
                          result.decisions_per_second, result.p50_us, result.p99_us);
@@ -100,11 +107,13 @@ std::string print_table(const Result& result) {
   return text;
 }
 
-std::string print_csv(const Result& result) {
-  std::string csv = "arrived_percent,allocation_percent,fragmentation_percent\n";
-  for (const Point& point : result.points) {
-    csv += base::format("{},{:.4f},{:.4f}\n", point.arrived_percent, point.allocation_percent,
-                        point.fragmentation_percent);
+std::string print_csv(const std::vector<Result>& results) {
+  std::string csv = "policy,arrived_percent,allocation_percent,fragmentation_percent\n";
+  for (const Result& result : results) {
+    for (const Point& point : result.points) {
+      csv += base::format("{},{},{:.4f},{:.4f}\n", to_string(result.policy), point.arrived_percent,
+                          point.allocation_percent, point.fragmentation_percent);
+    }
   }
   return csv;
 }
@@ -123,13 +132,14 @@ std::string print_json(const Result& result) {
         point.arrived_percent, point.allocation_percent, point.fragmentation_percent);
   }
   return base::format(
-      "{{\"policy\":\"{}\",\"order\":\"{}\",\"seed\":{},\"instances\":{},\"gpus\":{},\"tasks\":{},"
+      "{{\"generated\":{},\"policy\":\"{}\",\"order\":\"{}\",\"seed\":{},\"instances\":{},\"gpus\":"
+      "{},\"tasks\":{},"
       "\"placed\":{},\"unplaced\":{{{}}},\"allocation_at_100\":{},\"allocation_at_130\":{},"
-      "\"decisions_per_second\":{:.0f},\"p50_us\":{:.2f},\"p99_us\":{:.2f},\"points\":[{}]}}\n",
-      to_string(result.policy), order_name(result.order), result.seed, result.instances,
-      result.gpus, result.tasks, result.placed, unplaced, number_or_null(result, 100),
-      number_or_null(result, 130), result.decisions_per_second, result.p50_us, result.p99_us,
-      points);
+      "\"decisions_per_second\":{:.0f},\"p50_us\":{:.2f},\"p99_us\":{:.2f},\"points\":[{}]}}",
+      result.generated, to_string(result.policy), order_name(result.order), result.seed,
+      result.instances, result.gpus, result.tasks, result.placed, unplaced,
+      number_or_null(result, 100), number_or_null(result, 130), result.decisions_per_second,
+      result.p50_us, result.p99_us, points);
 }
 
 std::string print_svg(const std::vector<Result>& results) {
@@ -143,6 +153,12 @@ std::string print_svg(const std::vector<Result>& results) {
       "font-size=\"12\">\n<rect width=\"{}\" height=\"{}\" fill=\"white\"/>\n",
       width, height, width, height);
   svg += axes(most);
+  if (std::ranges::any_of(results, &Result::generated)) {
+    svg += base::format(
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">generated load, no measurement of a real "
+        "cluster</text>\n",
+        right - 6, bottom - 8);
+  }
   for (size_t i = 0; i < results.size(); ++i) {
     const std::string_view colour = colours[i % colours.size()];
     svg += polyline(results[i], most, colour, true);

@@ -68,6 +68,17 @@ class Table {
     return error(column, base::format("is missing: the line has {} fields", fields_.size()));
   }
 
+  // A name that can stand between quotes of an expression.
+  base::Result<std::string_view> name(size_t column) const {
+    const std::string_view field = TRY(text(column));
+    for (const char c : field) {
+      if (c == '\'' || c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) {
+        return error(column, "a name has no quotes, backslashes and control characters");
+      }
+    }
+    return field;
+  }
+
   // An empty field is 0.
   base::Result<int64_t> number(size_t column, int64_t most) const {
     const std::string_view field = TRY(text(column));
@@ -121,7 +132,7 @@ base::Result<TracePod> pod_of(const Table& table) {
   } else if (pod.gpus > 1 && pod.gpu_milli < model::whole_gpu_milli) {
     return table.error(GpuMilli, "a task with several GPUs asks for 1000 thousandths of each");
   }
-  for (const std::string_view model : split(TRY(table.text(GpuSpec)), '|')) {
+  for (const std::string_view model : split(TRY(table.name(GpuSpec)), '|')) {
     if (!model.empty()) pod.models.emplace_back(model);
   }
   return pod;
@@ -138,7 +149,7 @@ base::Result<std::vector<TraceNode>> parse_nodes(std::string_view csv) {
     node.cpu_milli = TRY(table.number(1, most_amount));
     node.memory_mib = TRY(table.number(2, most_amount));
     node.gpus = static_cast<int32_t>(TRY(table.number(3, most_gpus)));
-    node.model = TRY(table.text(4));
+    node.model = TRY(table.name(4));
   }
   return nodes;
 }

@@ -18,9 +18,9 @@ base::Result<void> create_tables(sqlite::Database& database) {
       "CREATE TABLE records(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL);");
 }
 
-constexpr Upgrade steps_to_present[] = {{0, create_tables}};
+constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}};
 
-base::Result<int64_t> format_of(sqlite::Database& database) {
+base::Result<int64_t> read_format(sqlite::Database& database) {
   if (TRY(database.query_int64("SELECT count(*) FROM sqlite_master")) == 0) return 0;
   if (TRY(database.query_int64("PRAGMA application_id")) != application_id) {
     return base::fail("UnsupportedFormat",
@@ -37,30 +37,19 @@ base::Result<int64_t> format_of(sqlite::Database& database) {
                                  database.path()));
 }
 
+base::Result<void> write_format(sqlite::Database& database, int64_t format) {
+  return database.execute(base::format("INSERT OR REPLACE INTO meta VALUES('format', {})", format));
+}
+
 }  // namespace
 
-std::span<const Upgrade> upgrades() {
+std::span<const sqlite::UpgradeStep> upgrades() {
   return steps_to_present;
 }
 
-base::Result<void> prepare_layout(sqlite::Database& database, std::span<const Upgrade> steps) {
-  const int64_t present = steps.empty() ? 0 : steps.back().from + 1;
-  const int64_t found = TRY(format_of(database));
-  if (found == present) return {};
-  if (found > present) {
-    return base::fail(
-        "UnsupportedFormat",
-        base::format("{} has format {}, and this version of berth reads formats up to "
-                     "{}: start the newer version that wrote it, or restore a backup.",
-                     database.path(), found, present));
-  }
-  auto transaction = TRY(sqlite::Transaction::begin(database));
-  for (const Upgrade& step : steps) {
-    if (step.from >= found) TRY_VOID(step.run(database));
-  }
-  TRY_VOID(
-      database.execute(base::format("INSERT OR REPLACE INTO meta VALUES('format', {})", present)));
-  return transaction.commit();
+base::Result<void> prepare_layout(sqlite::Database& database,
+                                  std::span<const sqlite::UpgradeStep> steps) {
+  return sqlite::upgrade(database, steps, {read_format, write_format});
 }
 
 }  // namespace store

@@ -3,27 +3,22 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "base/result.h"
 #include "sqlite/database.h"
+#include "sqlite/upgrade.h"
 
 namespace store {
 
 // The version that this program writes; 0 stands for a file without tables.
 inline constexpr int64_t sqlite_format = 1;
 
-// Makes a file of format `from` one of format `from + 1`. Runs inside a transaction.
-struct Upgrade {
-  int64_t from;
-  base::Result<void> (*run)(sqlite::Database& database);
-};
-
 // Every step between two released formats, in order, the first of them making a new file.
-std::span<const Upgrade> upgrades();
+std::span<const sqlite::UpgradeStep> upgrades();
 
-// Brings `database` to the last format that `steps` lead to, all of it in one transaction.
+// Brings `database` to the last format that `steps` lead to (see sqlite/upgrade.h).
 // Errors: "UnsupportedFormat" for a newer file or another program's; "Corrupt"; SQLite's.
-base::Result<void> prepare_layout(sqlite::Database& database, std::span<const Upgrade> steps);
+base::Result<void> prepare_layout(sqlite::Database& database,
+                                  std::span<const sqlite::UpgradeStep> steps);
 
 }  // namespace store

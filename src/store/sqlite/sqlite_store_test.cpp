@@ -140,7 +140,7 @@ base::Result<void> upgrade_that_fails(sqlite::Database& database) {
 TEST_F(SqliteStoreTest, an_older_file_is_upgraded_as_a_whole_or_not_at_all) {
   open();
   const auto database = sqlite::Database::open(path_, {}).value();
-  std::vector<Upgrade> steps(upgrades().begin(), upgrades().end());
+  std::vector<sqlite::UpgradeStep> steps(upgrades().begin(), upgrades().end());
   steps.push_back({sqlite_format, upgrade_that_fails});
   EXPECT_FALSE(prepare_layout(*database, steps));
   EXPECT_EQ(database->query_int64("SELECT count(*) FROM meta WHERE name = 'note'").value(), 0);
@@ -150,6 +150,77 @@ TEST_F(SqliteStoreTest, an_older_file_is_upgraded_as_a_whole_or_not_at_all) {
   EXPECT_EQ(database->query_int64("SELECT count(*) FROM meta WHERE name = 'note'").value(), 1);
   EXPECT_EQ(database->query_int64("SELECT value FROM meta WHERE name = 'format'").value(),
             sqlite_format + 1);
+}
+
+TEST_F(SqliteStoreTest, before_an_upgrade_the_file_is_copied_as_it_was) {
+  {
+    const auto store = open();
+    const uint64_t epoch = store->campaign("here", at_once).value();
+    ASSERT_EQ(store->commit(epoch, {.puts = {{"a", "1"}}}), CommitOutcome::Committed);
+  }
+  const std::string copy = path_ + ".v1-copy";
+  std::vector<sqlite::UpgradeStep> steps(upgrades().begin(), upgrades().end());
+  {
+    const auto database = sqlite::Database::open(path_, {}).value();
+    ASSERT_TRUE(prepare_layout(*database, steps));
+    EXPECT_FALSE(std::filesystem::exists(copy));  // There was nothing to upgrade.
+    steps.push_back({sqlite_format, add_note});
+    ASSERT_TRUE(prepare_layout(*database, steps));
+  }
+  // The present program refuses what the newer one made, and reads the copy.
+  EXPECT_EQ(SqliteStore::open(path_).error().code, "UnsupportedFormat");
+  EXPECT_EQ(SqliteStore::open(copy).value()->load().value(), (std::vector<Record>{{"a", "1"}}));
+}
+
+TEST_F(SqliteStoreTest, without_room_for_the_copy_nothing_is_upgraded) {
+  open();
+  std::filesystem::create_directory(path_ + ".v1-copy");  // A file cannot take its place.
+  const auto database = sqlite::Database::open(path_, {}).value();
+  std::vector<sqlite::UpgradeStep> steps(upgrades().begin(), upgrades().end());
+  steps.push_back({sqlite_format, add_note});
+  EXPECT_FALSE(prepare_layout(*database, steps));
+  EXPECT_EQ(database->query_int64("SELECT value FROM meta WHERE name = 'format'").value(),
+            sqlite_format);
+}
+
+TEST_F(SqliteStoreTest, a_file_cut_to_any_length_is_damaged_and_never_begun_anew) {
+  {
+    const auto store = open();
+    const uint64_t epoch = store->campaign("here", at_once).value();
+    Batch batch;
+    for (int i = 0; i < 200; ++i) batch.puts.push_back({std::to_string(i), std::string(400, 'v')});
+    ASSERT_EQ(store->commit(epoch, batch), CommitOutcome::Committed);
+  }
+  const uint64_t whole = std::filesystem::file_size(path_);
+  std::filesystem::copy_file(path_, path_ + ".whole");
+  std::vector<uint64_t> sizes{0, 1, 15, 16, 99, 100, 511, 512, 4095, 4096, 8192, whole / 2};
+  for (uint64_t size = 4096; size < whole; size += 8192) sizes.push_back(size);
+  sizes.push_back(whole - 4096);
+  for (const uint64_t size : sizes) {
+    std::filesystem::copy_file(path_ + ".whole", path_,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path_, size);
+    const auto store = SqliteStore::open(path_);
+    const auto records = store ? (*store)->load() : base::fail(store.error());
+    ASSERT_FALSE(records) << size;
+    EXPECT_EQ(records.error().code, "Corrupt") << size << " " << records.error().message;
+    EXPECT_NE(records.error().message.find(path_), std::string::npos);
+  }
+}
+
+TEST_F(SqliteStoreTest, a_file_that_is_gone_while_its_log_is_there_is_damaged) {
+  {
+    const auto store = open();
+    const uint64_t epoch = store->campaign("here", at_once).value();
+    ASSERT_EQ(store->commit(epoch, {.puts = {{"a", "1"}}}), CommitOutcome::Committed);
+    std::filesystem::copy_file(path_ + "-wal", path_ + ".log");
+  }
+  std::filesystem::remove(path_);
+  std::filesystem::rename(path_ + ".log", path_ + "-wal");
+  const auto refused = SqliteStore::open(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Corrupt");
+  EXPECT_GT(std::filesystem::file_size(path_ + "-wal"), 0U);  // It may help to save something.
 }
 
 TEST_F(SqliteStoreTest, a_backup_opens_as_a_store) {

@@ -1,0 +1,155 @@
+#include "agent/container_setup.h"
+
+#include <utility>
+
+#include "agent/core/container_network.h"
+#include "agent/environment_files.h"
+#include "agent/host_ports.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "base/random.h"
+
+namespace agent {
+namespace {
+
+core::OperationError setup_error(const std::string& message) {
+  return {core::Cause::BadParameter, "ResourceInitializationError", message};
+}
+
+std::string name_of(const std::string& variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+// Those that are there already stand.
+void add_variables(json::Value& body, const Variables& variables) {
+  json::Value all = body["Env"].is_array() ? body["Env"] : json::Value::array();
+  std::map<std::string, bool> known;
+  for (const json::Value& one : all.items()) known[name_of(one.text_or(""))] = true;
+  for (const auto& [name, value] : variables) {
+    if (!known.contains(name)) all.push(name + "=" + value);
+  }
+  body.set("Env", std::move(all));
+}
+
+SetupResult<void> add_files(const SetupParts& parts, const Keys& keys,
+                            core::CreateContainer& request) {
+  const AgentOptions& options = parts.options;
+  const ObjectStore store{
+      .endpoint = options.s3_endpoint,
+      .region = options.region,
+      .credentials = keys.value_or(auth::Credentials{
+          options.access_key_id, options.secret_access_key, options.session_token})};
+  for (const std::string& file : request.environment_files) {
+    const auto variables = read_environment_file(file, store, parts.clock.now());
+    if (!variables) {
+      return std::unexpected(
+          setup_error(base::format("failed to download env files: {}: {}", variables.error().code,
+                                   variables.error().message)));
+    }
+    add_variables(request.body, *variables);
+  }
+  return {};
+}
+
+void set_log_option(json::Value& body, const std::string& name, const std::string& value) {
+  json::Value host = body["HostConfig"];
+  json::Value log = host["LogConfig"];
+  json::Value options = log["Config"];
+  options.set(name, value);
+  log.set("Config", std::move(options));
+  host.set("LogConfig", std::move(log));
+  body.set("HostConfig", std::move(host));
+}
+
+// A secret wins over a variable of the same name, as in the official agent.
+SetupResult<void> add_secrets(const SetupParts& parts, const Keys& keys,
+                              core::CreateContainer& request) {
+  if (request.secrets.empty()) return {};
+  const auto values = fetch_secrets(parts.api, request.secrets, keys);
+  if (!values) return std::unexpected(values.error());
+  json::Value variables = json::Value::array();
+  std::map<std::string, std::string> secret;
+  for (size_t i = 0; i < request.secrets.size(); ++i) {
+    const acs::Secret& one = request.secrets[i];
+    if (one.target == "LOG_DRIVER") {
+      set_log_option(request.body, one.name, (*values)[i]);
+    } else {
+      secret[one.name] = (*values)[i];
+    }
+  }
+  for (const json::Value& one : request.body["Env"].items()) {
+    if (!secret.contains(name_of(one.text_or("")))) variables.push(one);
+  }
+  for (const auto& [name, value] : secret) variables.push(name + "=" + value);
+  request.body.set("Env", std::move(variables));
+  return {};
+}
+
+// Whether Docker's machine is this one, so that its cgroups are.
+bool is_local(const docker::RuntimeInfo& info) {
+  std::error_code error;
+  return std::filesystem::is_directory(info.root_dir, error);
+}
+
+// Without the cgroup each container is still bound by the limits of its own.
+void join_cgroup(const SetupParts& parts, core::CreateContainer& request) {
+  if (!request.limits) return;
+  const auto info = parts.docker.runtime.info();
+  if (!info || !is_local(*info)) return;
+  const auto parent =
+      make_task_cgroup(*request.limits, {info->cgroup_driver, info->cgroup_version});
+  if (!parent) {
+    base::log_warning(
+        "The containers of task {} are limited each by itself, not together: {}. Run the agent as "
+        "root, with /sys/fs/cgroup writable.",
+        request.task_arn, parent.error().message);
+    return;
+  }
+  json::Value host = request.body["HostConfig"];
+  host.set("CgroupParent", *parent);
+  request.body.set("HostConfig", std::move(host));
+}
+
+SetupResult<void> join_network(const SetupParts& parts, const core::CreateContainer& request) {
+  const std::string mode = request.body["HostConfig"]["NetworkMode"].text_or("");
+  if (mode != core::task_network) return {};
+  const auto made =
+      parts.docker.resources.create_network({.name = mode, .labels = {{"berth.network", "tasks"}}});
+  if (!made) {
+    return std::unexpected(core::OperationError{
+        core::Cause::Other, "ContainerNetworkingError",
+        base::format("the network {} of tasks in mode awsvpc cannot be made: {}", mode,
+                     made.error().message)});
+  }
+  return {};
+}
+
+}  // namespace
+
+SetupResult<core::CreateContainer> complete_request(const SetupParts& parts,
+                                                    core::CreateContainer request,
+                                                    const Keys& keys) {
+  if (auto added = add_files(parts, keys, request); !added) {
+    return std::unexpected(std::move(added).error());
+  }
+  if (auto added = add_secrets(parts, keys, request); !added) {
+    return std::unexpected(std::move(added).error());
+  }
+  base::Random random(base::system_seed());
+  if (const auto bound = bind_ranges(request.port_ranges, random, request.body); !bound) {
+    return std::unexpected(setup_error(bound.error().message));
+  }
+  join_cgroup(parts, request);
+  if (auto joined = join_network(parts, request); !joined) {
+    return std::unexpected(std::move(joined).error());
+  }
+  return request;
+}
+
+void forget_setup(const SetupParts& parts, const std::string& task_arn) {
+  const auto info = parts.docker.runtime.info();
+  if (!info || !is_local(*info)) return;
+  remove_task_cgroup(core::task_id(task_arn), {info->cgroup_driver, info->cgroup_version});
+}
+
+}  // namespace agent

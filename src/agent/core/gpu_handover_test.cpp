@@ -1,0 +1,139 @@
+// GPUs between tasks, told as transcripts: the proof that they are empty, and who waits.
+
+#include <gtest/gtest.h>
+
+#include "agent/core/testing_running.h"
+
+namespace agent::core {
+namespace {
+
+using testing::expect;
+using testing::Running;
+using testing::Up;
+
+constexpr const char* on_gpus =
+    R"({"arn":"t1","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]},{"type":"gpu","name":"GPU-2","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true},{"name":"side","image":"b"}]})";
+
+TEST(recovery, stopped_is_told_with_the_proof_that_the_gpus_are_empty) {
+  Up t;
+  t.payloads["on_gpus"] = on_gpus;
+  expect(t, R"(
+> payload m1 @on_gpus
+  write payload/t1
+  write task/t1
+  write agent
+  op 2 InspectImage b
+  op 3 InspectImage b
+  ack m1
+> done 2 image
+  op 4 CreateContainer ecs-f-1-a-* gpus GPU-1,GPU-2
+> done 3 image
+  op 5 CreateContainer ecs-f-1-side-*
+> done 4 created c1
+  write task/t1
+  op 6 StartContainer c1
+> done 5 created c2
+  write task/t1
+  op 7 StartContainer c2
+> done 6 ok
+  write task/t1
+> done 7 ok
+  write task/t1
+  submit 8 t1 RUNNING a=RUNNING side=RUNNING
+> submitted 8 accepted
+  write task/t1
+> submitted 9 accepted
+> payload m2 {"arn":"t1","desiredStatus":"STOPPED"}
+  write task/t1
+  write agent
+  op 9 StopContainer c1 within 30 s
+  op 10 StopContainer c2 within 30 s
+  ack m2
+> done 10 ok
+  op 11 InspectContainer c2
+> done 11 ok
+  op 12 StopContainer c2 within 30 s
+> done 12 exited c1 0
+  op 13 InspectContainer c2
+> done 13 exited c2 0
+  write task/t1
+  submit 14 t1 RUNNING a=RUNNING side=STOPPED(0)
+> submitted 14 accepted
+  write task/t1
+> done 15 gpu busy 1 process (pid 42)
+> done 16 gpu empty
+> tick +250ms
+> done 17 gpu empty
+)");
+}
+
+TEST(recovery, a_gpu_that_stays_busy_is_told_as_not_empty) {
+  Config config = testing::test_config();
+  config.gpu_release_timeout = std::chrono::seconds(5);
+  Up t(config);
+  expect(t, R"(
+> payload m1 {"arn":"t1","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]}
+  write payload/t1
+  write task/t1
+  write agent
+  op 2 InspectImage b
+  ack m1
+> payload m2 {"arn":"t1","desiredStatus":"STOPPED"}
+  write task/t1
+  write agent
+  op 3 ProbeGpu GPU-1
+  cancel 2
+  ack m2
+> done 3 gpu busy 1 process (pid 42)
+> tick +5s
+  write task/t1
+  submit 4 t1 STOPPED a=STOPPED, GPU-1 NOT empty (1 process (pid 42))
+)");
+}
+
+TEST(recovery, a_task_waits_for_the_gpu_that_another_still_has_and_passes_nobody) {
+  Running t(
+      R"({"arn":"t1","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]})");
+  expect(t, R"(
+> payload m2 {"arn":"t2","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]}
+  write payload/t2
+  write task/t2
+  write agent
+  ack m2
+# A task without GPUs passes.
+> payload m3 {"arn":"t3","containers":[{"name":"a","image":"b","essential":true}]}
+  write payload/t3
+  write task/t3
+  write agent
+  op 6 InspectImage b
+  ack m3
+> died c1 0
+  op 7 InspectContainer c1
+> done 7 exited c1 0
+  write task/t1
+  op 8 ProbeGpu GPU-1
+> done 8 gpu empty
+  write task/t1
+  op 10 InspectImage b
+  submit 9 t1 STOPPED a=STOPPED(0), GPU-1 empty
+)");
+}
+
+TEST(recovery, a_bad_gpu_association_is_acknowledged_and_reported) {
+  Up t;
+  expect(t, R"(
+> payload m1 {"arn":"t1","associations":[{"type":"gpu","name":"GPU-9","containers":["a","z"]}],"containers":[{"name":"a","image":"b","essential":true},{"name":"z","image":"b"}]}
+  write payload/t1
+  write task/t1
+  write agent
+  note Task t1: GpuAssociationError: GPU GPU-9 is for several containers, and 'a' does not share it.
+  op 2 ProbeGpu GPU-9
+  ack m1
+> done 2 fail NotFound GpuError unknown
+  write task/t1
+  submit 3 t1 STOPPED a=STOPPED z=STOPPED, because GpuAssociationError: GPU GPU-9 is for several containers, and 'a' does not share it., GPU-9 empty (this container instance has no such GPU)
+)");
+}
+
+}  // namespace
+}  // namespace agent::core

@@ -1,0 +1,34 @@
+// A listening socket inside a container's network namespace, worked from outside of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace agent {
+
+// Whether this process may do so: it needs CAP_SYS_ADMIN and CAP_NET_ADMIN.
+bool may_enter_namespaces();
+
+// What is sent to that IPv4 address is dropped in this machine's own network: a container that asks
+// before its network leads the address to the agent asks again a second later, and nothing of it
+// leaves the machine. Stays until the machine restarts; success when it is so already.
+// Errors: "IoError".
+base::Result<void> drop_in_own_network(const std::string& address);
+
+struct MetadataPlace {
+  std::string address;  // "169.254.170.2"
+  uint16_t asked_port = 80;
+  uint16_t listening_port = 0;
+};
+
+// Gives the loopback interface of the namespace of that process the IPv4 address, listens there at
+// listening_port, and leads what is sent to asked_port there. The socket does not block; whoever
+// has it keeps the namespace alive. Doing it again, after the first socket was closed, does no
+// harm. `container_id` is to stand in the process's cgroup: the process of another machine's Docker
+// has none here. Errors: "NotFound" when the process has ended; "IoError", also without iptables.
+base::Result<int> listen_in_namespace(int64_t pid, const std::string& container_id,
+                                      const MetadataPlace& place);
+
+}  // namespace agent

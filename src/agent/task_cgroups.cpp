@@ -1,0 +1,134 @@
+#include "agent/task_cgroups.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "agent/child_process.h"
+#include "base/format.h"
+
+namespace agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view parent = "ecs";
+constexpr int64_t period_us = 100'000;
+constexpr int64_t least_quota_us = 1'000;
+constexpr int64_t mib = int64_t{1} << 20;
+
+std::unexpected<base::Error> cannot(std::string_view what, const fs::path& path,
+                                    const std::string& why) {
+  return base::fail("IoError", base::format("cannot {} {}: {}", what, path.string(), why));
+}
+
+base::Result<void> make_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return cannot("make the cgroup", path, error.message());
+  return {};
+}
+
+base::Result<void> write_file(const fs::path& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) return cannot("write", path, std::strerror(errno));
+  return {};
+}
+
+int64_t quota_us(const core::TaskLimits& limits) {
+  return std::max(limits.cpu_milli * period_us / 1000, least_quota_us);
+}
+
+// Each controller has a tree of its own.
+base::Result<void> limit_v1(const core::TaskLimits& limits, const fs::path& root) {
+  if (limits.memory_mib > 0) {
+    const fs::path group = root / "memory" / parent / limits.task_id;
+    TRY_VOID(make_directory(group));
+    TRY_VOID(
+        write_file(group / "memory.limit_in_bytes", base::format("{}", limits.memory_mib * mib)));
+  }
+  if (limits.cpu_milli > 0) {
+    const fs::path group = root / "cpu" / parent / limits.task_id;
+    TRY_VOID(make_directory(group));
+    TRY_VOID(write_file(group / "cpu.cfs_period_us", base::format("{}", period_us)));
+    TRY_VOID(write_file(group / "cpu.cfs_quota_us", base::format("{}", quota_us(limits))));
+  }
+  return {};
+}
+
+base::Result<void> limit_v2(const core::TaskLimits& limits, const fs::path& root) {
+  const fs::path group = root / parent / limits.task_id;
+  TRY_VOID(make_directory(group));
+  for (const fs::path& above : {root, root / parent}) {
+    TRY_VOID(write_file(above / "cgroup.subtree_control", "+cpu +memory"));
+  }
+  if (limits.memory_mib > 0) {
+    TRY_VOID(write_file(group / "memory.max", base::format("{}", limits.memory_mib * mib)));
+  }
+  if (limits.cpu_milli > 0) {
+    TRY_VOID(write_file(group / "cpu.max", base::format("{} {}", quota_us(limits), period_us)));
+  }
+  return {};
+}
+
+std::string slice_of(const std::string& task_id) {
+  return base::format("{}-{}.slice", parent, task_id);
+}
+
+base::Result<void> run_systemctl(const std::vector<std::string>& arguments) {
+  const ChildEnd end = TRY(run_child({.path = "/usr/bin/systemctl", .arguments = arguments}));
+  if (end.exit_code == 0) return {};
+  return base::fail(
+      "IoError", base::format("`systemctl {}` failed: {}", base::join(arguments, " "), end.output));
+}
+
+base::Result<void> limit_slice(const core::TaskLimits& limits) {
+  const std::string slice = slice_of(limits.task_id);
+  std::vector<std::string> set = {"set-property", "--runtime", slice};
+  if (limits.memory_mib > 0) {
+    set.push_back(base::format("MemoryMax={}", limits.memory_mib * mib));
+  }
+  if (limits.cpu_milli > 0) {
+    set.push_back(base::format("CPUQuota={}%", std::max<int64_t>(limits.cpu_milli / 10, 1)));
+  }
+  TRY_VOID(run_systemctl({"start", slice}));
+  return run_systemctl(set);
+}
+
+}  // namespace
+
+base::Result<std::string> make_task_cgroup(const core::TaskLimits& limits, const CgroupSetup& setup,
+                                           const fs::path& root) {
+  if (setup.driver == "systemd") {
+    TRY_VOID(limit_slice(limits));
+    return slice_of(limits.task_id);
+  }
+  TRY_VOID(setup.version == "2" ? limit_v2(limits, root) : limit_v1(limits, root));
+  return base::format("/{}/{}", parent, limits.task_id);
+}
+
+void remove_task_cgroup(const std::string& task_id, const CgroupSetup& setup,
+                        const fs::path& root) {
+  if (setup.driver == "systemd") {
+    static_cast<void>(run_systemctl({"stop", slice_of(task_id)}));
+    return;
+  }
+  if (setup.version == "2") {
+    ::rmdir((root / parent / task_id).c_str());
+    return;
+  }
+  // Docker made its part in the trees of all controllers.
+  std::error_code error;
+  for (const fs::directory_entry& controller : fs::directory_iterator(root, error)) {
+    ::rmdir((controller.path() / parent / task_id).c_str());
+  }
+}
+
+}  // namespace agent

@@ -1,0 +1,32 @@
+#include "agent/task_credentials.h"
+
+#include <utility>
+
+namespace agent {
+
+void TaskCredentials::set(core::CredentialsSet given) {
+  auto& roles = given.role_type == execution_role ? execution_roles_ : task_roles_;
+  roles[given.task_arn] = std::move(given.credentials);
+}
+
+void TaskCredentials::forget(const std::string& task_arn) {
+  task_roles_.erase(task_arn);
+  execution_roles_.erase(task_arn);
+}
+
+Keys TaskCredentials::execution_keys(const std::string& task_arn) const {
+  const auto found = execution_roles_.find(task_arn);
+  if (found == execution_roles_.end()) return std::nullopt;
+  const acs::IAMRoleCredentials& keys = found->second;
+  return auth::Credentials{keys.access_key_id, keys.secret_access_key, keys.session_token};
+}
+
+const acs::IAMRoleCredentials* TaskCredentials::find_task_role(
+    std::string_view credentials_id) const {
+  for (const auto& [task, keys] : task_roles_) {
+    if (keys.credentials_id == credentials_id) return &keys;
+  }
+  return nullptr;
+}
+
+}  // namespace agent

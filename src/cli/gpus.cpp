@@ -1,0 +1,238 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "api/generated/ecs.h"
+#include "base/format.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/installation.h"
+#include "json/value.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view nics_attribute = "berth.gpu-nics.";
+constexpr size_t most_described = 100;  // In one call.
+
+struct Options {
+  std::string data = default_data_dir().string();
+  std::string cluster = "default";
+  std::vector<std::string> clear;
+  bool json = false;
+};
+
+// One GPU of one container instance, as people look at it.
+struct Row {
+  std::string instance_arn;
+  api::ecs::BerthGpuStatus gpu;
+  api::ecs::GpuDevice device;
+  std::vector<std::string> nics;
+};
+
+std::string_view behind_slash(std::string_view arn) {
+  return arn.substr(arn.rfind('/') + 1);
+}
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> all;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) all.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
+}
+
+// The agent tells them in an attribute a GPU, in the order of its GPUs.
+std::vector<std::string> nics_of(const api::ecs::ContainerInstance& instance, size_t index) {
+  const std::string name = base::format("{}{}", nics_attribute, index);
+  for (const api::ecs::Attribute& attribute : instance.attributes) {
+    if (attribute.name == name) return words(attribute.value.value_or(""));
+  }
+  return {};
+}
+
+void add_rows(const api::ecs::ContainerInstance& instance, std::vector<Row>& rows) {
+  for (size_t i = 0; i < instance.berth_gpus.size(); ++i) {
+    Row& row = rows.emplace_back();
+    row.instance_arn = instance.container_instance_arn.value_or("");
+    row.gpu = instance.berth_gpus[i];
+    if (i < instance.gpu_devices.size()) row.device = instance.gpu_devices[i];
+    row.nics = nics_of(instance, i);
+  }
+}
+
+base::Result<std::vector<std::string>> list_instances(const Credentials& credentials,
+                                                      const std::string& cluster) {
+  std::vector<std::string> arns;
+  std::optional<std::string> token;
+  do {
+    api::ecs::ListContainerInstancesRequest request;
+    request.cluster = cluster;
+    request.next_token = token;
+    auto page = TRY(call<api::ecs::ListContainerInstancesResponse>(
+        credentials, api::ecs_service(), "ListContainerInstances", request));
+    for (std::string& arn : page.container_instance_arns) arns.push_back(std::move(arn));
+    token = page.next_token;
+  } while (token && !token->empty());
+  return arns;
+}
+
+base::Result<std::vector<Row>> read_rows(const Credentials& credentials,
+                                         const std::string& cluster) {
+  const std::vector<std::string> arns = TRY(list_instances(credentials, cluster));
+  std::vector<Row> rows;
+  for (size_t begin = 0; begin < arns.size(); begin += most_described) {
+    api::ecs::DescribeContainerInstancesRequest request;
+    request.cluster = cluster;
+    for (size_t i = begin; i < std::min(arns.size(), begin + most_described); ++i) {
+      request.container_instances.push_back(arns[i]);
+    }
+    const auto page = TRY(call<api::ecs::DescribeContainerInstancesResponse>(
+        credentials, api::ecs_service(), "DescribeContainerInstances", request));
+    for (const auto& instance : page.container_instances) add_rows(instance, rows);
+  }
+  return rows;
+}
+
+json::Value as_json(const Row& row) {
+  const api::ecs::BerthGpuStatus& gpu = row.gpu;
+  json::Value nics = json::Value::array();
+  for (const std::string& nic : row.nics) nics.push(nic);
+  json::Value value =
+      json::Value::object({{"gpuId", gpu.gpu_id.value_or("")},
+                           {"containerInstanceArn", row.instance_arn},
+                           {"model", gpu.model.value_or("")},
+                           {"memoryMiB", gpu.memory_mib.value_or(0)},
+                           {"remainingMemoryMiB", row.device.remaining_memory_in_mib.value_or(0)},
+                           {"containerCount", row.device.container_count.value_or(0)},
+                           {"state", gpu.state.value_or("")},
+                           {"emulated", gpu.emulated.value_or(false)},
+                           {"numaNode", gpu.numa_node.value_or(-1)},
+                           {"nics", std::move(nics)}});
+  if (gpu.reason) value.set("reason", *gpu.reason);
+  if (gpu.task_arn) value.set("taskArn", *gpu.task_arn);
+  return value;
+}
+
+using Line = std::vector<std::string>;
+
+Line line_of(const Row& row) {
+  const api::ecs::BerthGpuStatus& gpu = row.gpu;
+  std::string model = gpu.model.value_or("");
+  if (gpu.emulated.value_or(false)) model += " (emulated)";
+  return {std::string(behind_slash(row.instance_arn)),
+          gpu.gpu_id.value_or(""),
+          std::move(model),
+          base::format("{} MiB", gpu.memory_mib.value_or(0)),
+          gpu.state.value_or(""),
+          gpu.task_arn ? std::string(behind_slash(*gpu.task_arn)) : "-",
+          gpu.reason.value_or("-")};
+}
+
+void print_table(const std::vector<Row>& rows) {
+  std::vector<Line> lines{{"INSTANCE", "GPU", "MODEL", "MEMORY", "STATE", "TASK", "REASON"}};
+  for (const Row& row : rows) lines.push_back(line_of(row));
+  std::vector<size_t> widths(lines.front().size());
+  for (const Line& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  for (const Line& line : lines) {
+    std::string text;
+    for (size_t i = 0; i + 1 < line.size(); ++i) {
+      text += base::format("{:<{}}  ", line[i], widths[i]);
+    }
+    std::puts((text + line.back()).c_str());
+  }
+}
+
+base::Result<int> show(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
+  if (options.json) {
+    json::Value all = json::Value::array();
+    for (const Row& row : rows) all.push(as_json(row));
+    std::puts(json::print(json::Value::object({{"gpus", std::move(all)}})).c_str());
+  } else if (rows.empty()) {
+    std::puts(base::format("The cluster {} has no GPU.", options.cluster).c_str());
+  } else {
+    print_table(rows);
+  }
+  return 0;
+}
+
+base::Result<const Row*> quarantined_row(const std::vector<Row>& rows, const std::string& gpu,
+                                         const Options& options) {
+  const auto found =
+      std::ranges::find_if(rows, [&](const Row& row) { return row.gpu.gpu_id == gpu; });
+  if (found == rows.end()) {
+    return base::fail("NotFound", base::format("the cluster {} has no GPU {}; `berth gpus` lists "
+                                               "those that it has",
+                                               options.cluster, gpu));
+  }
+  if (found->gpu.state == "QUARANTINED") return &*found;
+  return base::fail("InvalidParameterException",
+                    base::format("GPU {} is {}; only a QUARANTINED one can be cleared", gpu,
+                                 found->gpu.state.value_or("")));
+}
+
+base::Result<int> clear(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
+  std::map<std::string, api::ecs::UpdateContainerInstancesStateRequest> requests;  // By instance.
+  for (const std::string& gpu : options.clear) {
+    const Row* const row = TRY(quarantined_row(rows, gpu, options));
+    auto& request = requests[row->instance_arn];
+    request.cluster = options.cluster;
+    request.container_instances = {row->instance_arn};
+    // The wire needs a status; a call that clears GPUs leaves the instance's alone.
+    request.status = api::ecs::ContainerInstanceStatus::Active;
+    request.berth_clear_gpu_ids.push_back(gpu);
+  }
+  for (const auto& [arn, request] : requests) {
+    TRY(call<api::ecs::UpdateContainerInstancesStateResponse>(
+        credentials, api::ecs_service(), "UpdateContainerInstancesState", request));
+    for (const std::string& gpu : request.berth_clear_gpu_ids) {
+      if (!options.json) std::puts(base::format("cleared: {} of {}", gpu, arn).c_str());
+    }
+  }
+  if (options.json) {
+    json::Value cleared = json::Value::array();
+    for (const std::string& gpu : options.clear) cleared.push(gpu);
+    std::puts(json::print(json::Value::object({{"cleared", std::move(cleared)}})).c_str());
+  }
+  return 0;
+}
+
+void add_common(CLI::App& command, Options& options) {
+  command.add_option("--cluster", options.cluster, "The cluster.")->capture_default_str();
+  command.add_option("--data", options.data, "The server's directory.")->capture_default_str();
+  command.add_flag("--json", options.json, "For programs.");
+}
+
+}  // namespace
+
+void add_gpus(CLI::App& app, Action& action) {
+  CLI::App* const command =
+      app.add_subcommand("gpus", "List a cluster's GPUs: state, holder, and why one is kept back.");
+  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  add_common(*command, *options);
+  command->callback([&action, options] {
+    if (options->clear.empty()) action = [options] { return show(*options); };
+  });
+  CLI::App* const clearing = command->add_subcommand(
+      "clear",
+      "Give quarantined GPUs back, after you have looked that nothing is on them: with nvidia-smi "
+      "on their machine.");
+  add_common(*clearing, *options);
+  clearing->add_option("GPU-ID", options->clear, "The GPUs, as `berth gpus` lists them.")
+      ->required();
+  clearing->callback([&action, options] { action = [options] { return clear(*options); }; });
+}
+
+}  // namespace cli

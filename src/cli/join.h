@@ -1,0 +1,35 @@
+// How a machine becomes a member of a cluster: a join token is exchanged for an access key of its
+// own, which is kept beside the agent's journal.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "net/tls.h"
+
+namespace cli {
+
+struct JoinedKey {
+  std::string agent_name;  // Its own, unguessable name: the same exchange again gives the same key.
+  std::string access_key_id;
+  std::string secret_access_key;
+  std::string cluster;
+  std::string region;
+};
+
+struct JoinOptions {
+  std::vector<std::string> servers;
+  std::string token;  // Empty: only the stored key will do.
+  std::filesystem::path data_dir;
+  net::TlsClientOptions trust;
+};
+
+// The stored key, else the one that the token is exchanged for; it is on the disk when this
+// returns, readable by its owner only. Waits for a server that does not answer yet, saying so.
+// Errors: "MissingCredentials" without key and token; AccessDeniedException for a token that is
+// refused; "IoError"; "Corrupt".
+base::Result<JoinedKey> join(const JoinOptions& options);
+
+}  // namespace cli

@@ -1,0 +1,244 @@
+#include "sim/sim.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/format.h"
+#include "cli/command.h"
+#include "json/value.h"
+#include "sim/planted/planted.h"
+#include "sim/workloads/workloads.h"
+
+namespace cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  uint64_t seed = 1;
+  std::string seeds;  // "1-300".
+  double minutes = 0;
+  std::string workload;
+  std::string planted;
+  bool list = false;
+  bool json = false;
+};
+
+struct Range {
+  uint64_t first = 1;
+  uint64_t last = UINT64_MAX;
+};
+
+base::Result<Range> parse_range(const std::string& text) {
+  Range range;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, range.first);
+  const bool dash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '-';
+  const auto last = dash ? std::from_chars(first.ptr + 1, end, range.last) : first;
+  if (!dash || last.ec != std::errc{} || last.ptr != end || range.first > range.last) {
+    return base::fail(
+        "InvalidParameterException",
+        base::format("--seeds is \"{}\"; it must be two numbers, such as 1-300.", text));
+  }
+  return range;
+}
+
+base::Result<const sim::Workload*> workload_of(const Options& options) {
+  const std::string name =
+      options.workload.empty() ? std::string(sim::workloads().front().name) : options.workload;
+  if (const sim::Workload* const found = sim::find_workload(name)) return found;
+  std::vector<std::string_view> names;
+  for (const sim::Workload& one : sim::workloads()) names.push_back(one.name);
+  return base::fail(
+      "InvalidParameterException",
+      base::format("There is no workload \"{}\"; there are {}.", name, base::join(names, ", ")));
+}
+
+std::string command_of(const sim::RunResult& result, const std::string& planted) {
+  return sim::command_of(result) + (planted.empty() ? "" : " --planted " + planted);
+}
+
+json::Value as_json(const sim::RunResult& result, const std::string& planted) {
+  json::Value value = json::Value::object({{"seed", result.seed},
+                                           {"workload", result.workload},
+                                           {"trace", base::format("{:016x}", result.hash)},
+                                           {"events", result.events},
+                                           {"virtualSeconds", result.lasted.count() / 1000},
+                                           {"containers", static_cast<uint64_t>(result.containers)},
+                                           {"passed", !result.failure.has_value()}});
+  if (!result.failure) return value;
+  value.set("checker", result.failure->checker);
+  value.set("sentence", result.failure->sentence);
+  value.set("atVirtualSeconds", static_cast<double>(result.failure->at.count()) / 1000.0);
+  json::Value lines = json::Value::array();
+  for (const sim::StoryLine& line : result.latest) lines.push(sim::print(line));
+  value.set("latest", std::move(lines));
+  value.set("again", command_of(result, planted));
+  return value;
+}
+
+void show_failure(const sim::RunResult& result, const std::string& planted) {
+  std::puts(base::format("\nFAILED {} s into seed {}: {}: {}\nto see it again: {}",
+                         static_cast<double>(result.failure->at.count()) / 1000.0, result.seed,
+                         result.failure->checker, result.failure->sentence,
+                         command_of(result, planted))
+                .c_str());
+}
+
+int list(bool json) {
+  json::Value workloads = json::Value::array();
+  json::Value planted = json::Value::array();
+  for (const sim::Workload& one : sim::workloads()) {
+    if (!json) std::puts(base::format("workload  {:<28} {}", one.name, one.what).c_str());
+    workloads.push(json::Value::object({{"name", one.name}, {"what", one.what}}));
+  }
+  for (const sim::PlantedFault& one : sim::planted_faults()) {
+    if (!json) std::puts(base::format("planted   {:<28} {}", one.name, one.what).c_str());
+    planted.push(json::Value::object({{"name", one.name}, {"what", one.what}}));
+  }
+  if (json) {
+    std::puts(json::print(json::Value::object({{"workloads", std::move(workloads)},
+                                               {"planted", std::move(planted)}}))
+                  .c_str());
+  }
+  return 0;
+}
+
+// One seed, with its story.
+base::Result<int> run_one(const Options& options) {
+  const sim::Workload* workload = TRY(workload_of(options));
+  std::unique_ptr<sim::Plant> plant;
+  if (!options.planted.empty()) {
+    const sim::PlantedFault* const fault = sim::find_planted_fault(options.planted);
+    if (fault == nullptr) {
+      return base::fail("InvalidParameterException",
+                        base::format("There is no planted fault \"{}\"; berth sim --list names "
+                                     "them.",
+                                     options.planted));
+    }
+    plant = fault->make();
+    if (options.workload.empty()) workload = sim::find_workload(fault->workload);
+  }
+  const auto tell = [&](const sim::StoryLine& line) {
+    if (options.json) return;
+    // At once, so that a broken invariant that aborts leaves the story behind.
+    std::puts(sim::print(line).c_str());
+    std::fflush(stdout);
+  };
+  const sim::RunResult result = plant == nullptr
+                                    ? sim::run_twice(options.seed, *workload, tell)
+                                    : sim::run_once(options.seed, *workload, plant.get(), tell);
+  if (options.json) {
+    std::puts(json::print(as_json(result, options.planted)).c_str());
+  } else if (result.failure) {
+    show_failure(result, options.planted);
+  } else {
+    std::puts(base::format("\nseed {} passed: {} events, {} containers, {} s of virtual time, "
+                           "trace {:016x}{}",
+                           result.seed, result.events, result.containers,
+                           result.lasted.count() / 1000, result.hash,
+                           plant == nullptr ? " twice" : "")
+                  .c_str());
+  }
+  return result.failure ? 1 : 0;
+}
+
+struct Soak {
+  uint64_t runs = 0;
+  double seconds = 0;
+  std::optional<sim::RunResult> failed;
+
+  double per_minute() const { return seconds > 0 ? static_cast<double>(runs) * 60.0 / seconds : 0; }
+};
+
+// Seeds one after the other, each with the given workload or all of them in turn.
+base::Result<Soak> run_many(const Options& options, const Range& range) {
+  const sim::Workload* const given = TRY(workload_of(options));
+  const bool in_turn = options.workload.empty();
+  const Clock::time_point start = Clock::now();
+  Clock::time_point next_word = start + std::chrono::seconds(2);
+  Soak soak;
+  for (uint64_t seed = range.first; seed >= range.first && seed <= range.last; ++seed) {
+    const sim::Workload& workload =
+        in_turn ? sim::workloads()[seed % sim::workloads().size()] : *given;
+    sim::RunResult result = sim::run_twice(seed, workload);
+    ++soak.runs;
+    soak.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (result.failure) {
+      soak.failed = std::move(result);
+      break;
+    }
+    if (options.minutes > 0 && soak.seconds >= options.minutes * 60) break;
+    if (Clock::now() < next_word) continue;
+    next_word = Clock::now() + std::chrono::seconds(::isatty(STDERR_FILENO) == 1 ? 1 : 20);
+    std::fputs(
+        base::format("seed {}: {} passed, {:.0f} a minute\n", seed, soak.runs, soak.per_minute())
+            .c_str(),
+        stderr);
+  }
+  return soak;
+}
+
+base::Result<int> run_soak(const Options& options) {
+  const Range range = options.seeds.empty() ? Range{} : TRY(parse_range(options.seeds));
+  const Soak soak = TRY(run_many(options, range));
+  if (options.json) {
+    json::Value value = json::Value::object(
+        {{"seeds", soak.runs}, {"seconds", soak.seconds}, {"seedsPerMinute", soak.per_minute()}});
+    value.set("passed", !soak.failed.has_value());
+    if (soak.failed) value.set("failure", as_json(*soak.failed, {}));
+    std::puts(json::print(value).c_str());
+  } else {
+    if (soak.failed) {
+      for (const sim::StoryLine& line : soak.failed->latest) std::puts(sim::print(line).c_str());
+      show_failure(*soak.failed, {});
+    }
+    std::puts(base::format("{} seeds in {:.0f} s, {:.0f} a minute, each run twice: {}", soak.runs,
+                           soak.seconds, soak.per_minute(),
+                           soak.failed ? "stopped at the first failure" : "all passed")
+                  .c_str());
+  }
+  return soak.failed ? 1 : 0;
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, Action& action) {
+  CLI::App* const command = app.add_subcommand(
+      "sim",
+      "Run the whole system in simulation: real control plane and agents, virtual time, faults.");
+  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  auto* const seed = command->add_option(
+      "--seed", options->seed, "One seed, with its story; the same seed, the same story.");
+  auto* const seeds =
+      command->add_option("--seeds", options->seeds, "FROM-TO: these, until one fails.");
+  auto* const minutes = command
+                            ->add_option("--minutes", options->minutes,
+                                         "For so long, until one fails; from --seeds' first on.")
+                            ->check(CLI::PositiveNumber);
+  command->add_option("--workload", options->workload,
+                      "What the clients do; see --list. Many seeds take all of them in turn.");
+  command
+      ->add_option("--planted", options->planted,
+                   "With this planted fault, which has to be caught.")
+      ->excludes(seeds)
+      ->excludes(minutes);
+  command->add_flag("--list", options->list, "The workloads and planted faults.")->excludes(seed);
+  command->add_flag("--json", options->json, "As JSON.");
+  seed->excludes(seeds)->excludes(minutes);
+  command->callback([&action, options, seeds, minutes] {
+    const bool many = seeds->count() > 0 || minutes->count() > 0;
+    action = [options, many]() -> base::Result<int> {
+      if (options->list) return list(options->json);
+      return many ? run_soak(*options) : run_one(*options);
+    };
+  });
+}
+
+}  // namespace cli

@@ -1,0 +1,141 @@
+#include "cli/task_settings.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/format.h"
+#include "net/http.h"
+
+namespace cli {
+namespace {
+
+using agent::core::PullBehavior;
+
+std::unexpected<base::Error> invalid(std::string message) {
+  return base::fail("InvalidParameterException", std::move(message));
+}
+
+base::Result<PullBehavior> parse_pull_behavior(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, PullBehavior>, 4> behaviors{
+      {{"default", PullBehavior::Default},
+       {"always", PullBehavior::Always},
+       {"once", PullBehavior::Once},
+       {"prefer-cached", PullBehavior::PreferCached}}};
+  for (const auto& [name, behavior] : behaviors) {
+    if (name == text) return behavior;
+  }
+  return invalid(base::format(
+      "--image-pull-behavior is \"{}\"; it is default, always, once or prefer-cached", text));
+}
+
+base::Result<void> set_duration(const std::string& text, const char* option,
+                                base::Milliseconds least, base::Milliseconds& value) {
+  if (text.empty()) return {};
+  const auto parsed = parse_duration(text);
+  if (!parsed) return invalid(base::format("{}: {}", option, parsed.error().message));
+  if (*parsed < least) {
+    return invalid(base::format("{} is {}; it must be at least {} s", option, text,
+                                std::chrono::duration_cast<std::chrono::seconds>(least).count()));
+  }
+  value = *parsed;
+  return {};
+}
+
+}  // namespace
+
+base::Result<base::Milliseconds> parse_duration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> units{
+      {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}}};
+  const auto refuse = [&] {
+    return invalid(base::format("\"{}\" is no duration: write it as 90s, 10m or 1h30m", text));
+  };
+  if (text.empty()) return refuse();
+  double sum = 0;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    double number = 0;
+    const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (parsed.ec != std::errc{} || number < 0) return refuse();
+    rest.remove_prefix(static_cast<size_t>(parsed.ptr - rest.data()));
+    const std::string_view unit = rest.substr(0, rest.find_first_of("0123456789."));
+    double factor = 0;
+    for (const auto& [name, milliseconds] : units) {
+      if (name == unit) factor = milliseconds;
+    }
+    if (factor == 0) return refuse();
+    rest.remove_prefix(unit.size());
+    sum += number * factor;
+  }
+  if (sum > 1e12) return refuse();
+  return base::Milliseconds(static_cast<int64_t>(sum));
+}
+
+void add_task_settings(CLI::App& command, TaskSettings& settings) {
+  command
+      .add_option("--image-pull-behavior", settings.pull_behavior,
+                  "default (pull, else take what is there), always, once, or prefer-cached (only "
+                  "what is not there), which it is without this option.")
+      ->envname("ECS_IMAGE_PULL_BEHAVIOR");
+  command
+      .add_option("--task-cleanup-wait", settings.cleanup_wait,
+                  "How long the containers of a stopped task stay: 3h.")
+      ->envname("ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION");
+  command
+      .add_option("--container-stop-timeout", settings.stop_timeout,
+                  "Between the stop signal and SIGKILL, where the definition says nothing: 30s.")
+      ->envname("ECS_CONTAINER_STOP_TIMEOUT");
+  command
+      .add_flag("--no-image-cleanup", settings.no_image_cleanup,
+                "Keep all images that were pulled for tasks.")
+      ->envname("ECS_DISABLE_IMAGE_CLEANUP");
+  command
+      .add_option("--image-cleanup-interval", settings.image_cleanup_interval,
+                  "How often pulled images that no task uses are removed: 30m.")
+      ->envname("ECS_IMAGE_CLEANUP_INTERVAL");
+  command
+      .add_option("--image-minimum-age", settings.image_minimum_age,
+                  "How long such an image has been unused at least: 1h.")
+      ->envname("ECS_IMAGE_MINIMUM_CLEANUP_AGE");
+  command
+      .add_option("--images-per-cleanup", settings.images_per_cleanup,
+                  "How many images go at a time.")
+      ->envname("ECS_NUM_IMAGES_DELETE_PER_CYCLE")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option(
+          "--disk-pressure-percent", settings.disk_pressure_percent,
+          "A fuller disk of Docker's lets stopped containers and unused pulled images go at "
+          "once; 0: never.")
+      ->check(CLI::Range(0, 99))
+      ->capture_default_str();
+  command
+      .add_option("--s3-endpoint", settings.s3_endpoint,
+                  "Where environmentFiles of S3 are read; without it, Amazon S3.")
+      ->envname("AWS_ENDPOINT_URL_S3");
+}
+
+base::Result<void> apply_task_settings(const TaskSettings& settings, agent::AgentOptions& options) {
+  constexpr base::Milliseconds second{1'000};
+  if (!settings.pull_behavior.empty()) {
+    options.pull_behavior = TRY(parse_pull_behavior(settings.pull_behavior));
+  }
+  TRY_VOID(
+      set_duration(settings.cleanup_wait, "--task-cleanup-wait", second, options.cleanup_wait));
+  TRY_VOID(set_duration(settings.stop_timeout, "--container-stop-timeout", second,
+                        options.stop_timeout));
+  TRY_VOID(set_duration(settings.image_cleanup_interval, "--image-cleanup-interval", second,
+                        options.cleanup.interval));
+  TRY_VOID(set_duration(settings.image_minimum_age, "--image-minimum-age", second,
+                        options.cleanup.minimum_image_age));
+  options.cleanup.images = !settings.no_image_cleanup;
+  options.cleanup.most_images = static_cast<size_t>(settings.images_per_cleanup);
+  options.cleanup.disk_percent = settings.disk_pressure_percent;
+  if (!settings.s3_endpoint.empty()) TRY(net::parse_url(settings.s3_endpoint));
+  options.s3_endpoint = settings.s3_endpoint;
+  return {};
+}
+
+}  // namespace cli

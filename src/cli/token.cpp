@@ -1,0 +1,173 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "api/berth.h"
+#include "api/json.h"
+#include "base/format.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/installation.h"
+#include "cli/task_settings.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string data = default_data_dir().string();
+  std::string cluster = "default";
+  std::string ttl = "1h";
+  int32_t uses = 1;
+  bool official = false;
+  bool json = false;
+  std::string id;
+};
+
+void print(const std::string& text) {
+  std::puts(text.c_str());
+}
+
+std::string url_for_others(const Credentials& credentials) {
+  return credentials.advertised_url.empty() ? credentials.url : credentials.advertised_url;
+}
+
+void warn_of_loopback(const Credentials& credentials) {
+  const std::string url = url_for_others(credentials);
+  if (!url.contains("127.0.0.1") && !url.contains("localhost")) return;
+  std::fprintf(stderr,
+               "note: %s reaches this machine only; for others start the server with --listen "
+               "0.0.0.0:7117 --advertise URL\n",
+               url.c_str());
+}
+
+base::Result<int> create_official(const Options& options, const Credentials& credentials) {
+  api::berth::CreateAgentKeyRequest request;
+  request.cluster = options.cluster;
+  const auto key = TRY(call<api::berth::CreateAgentKeyResponse>(credentials, api::berth_service(),
+                                                                "CreateAgentKey", request));
+  if (options.json) {
+    print(api::print(key));
+    return 0;
+  }
+  print("# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
+  print(
+      "# The key allows an agent's own calls only, and once it has registered, only as its own "
+      "instance.");
+  print(base::format("ECS_CLUSTER={}", key.cluster.value_or("")));
+  print(base::format("ECS_BACKEND_HOST={}", url_for_others(credentials)));
+  print(base::format("AWS_DEFAULT_REGION={}", key.region.value_or("")));
+  print(base::format("AWS_ACCESS_KEY_ID={}", key.access_key_id.value_or("")));
+  print(base::format("AWS_SECRET_ACCESS_KEY={}", key.secret_access_key.value_or("")));
+  print("ECS_EXTERNAL=true");
+  if (url_for_others(credentials).starts_with("https://")) {
+    print(
+        "# https: the agent checks the certificate of its websockets against \"host:port\", which "
+        "no certificate");
+    print("# is for. Serve on port 443, so that the port is left out, or use http.");
+    print("SSL_CERT_FILE=/etc/ecs/berth-ca.pem  # A copy of the server's ca.pem.");
+  }
+  warn_of_loopback(credentials);
+  return 0;
+}
+
+base::Result<int> create(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  if (options.official) return create_official(options, credentials);
+  api::berth::CreateJoinTokenRequest request;
+  request.cluster = options.cluster;
+  request.ttl_seconds =
+      std::chrono::floor<std::chrono::seconds>(TRY(parse_duration(options.ttl))).count();
+  request.uses = options.uses;
+  const auto token = TRY(call<api::berth::CreateJoinTokenResponse>(
+      credentials, api::berth_service(), "CreateJoinToken", request));
+  if (options.json) {
+    print(api::print(token));
+    return 0;
+  }
+  print(base::format("{}", token.token.value_or("")));
+  const std::string ca = credentials.ca_file.empty() ? "" : " --ca ca.pem";
+  std::fprintf(stderr,
+               "good for %d machine(s) of the cluster %s until %s; on the machine:\n"
+               "  berth agent --server %s%s --token %s\n",
+               token.uses.value_or(1), token.cluster.value_or("").c_str(),
+               base::format_rfc3339(token.expires_at.value_or(base::Time{})).c_str(),
+               url_for_others(credentials).c_str(), ca.c_str(), token.token.value_or("").c_str());
+  if (!credentials.ca_file.empty()) {
+    std::fprintf(stderr, "ca.pem is a copy of %s\n", credentials.ca_file.c_str());
+  }
+  warn_of_loopback(credentials);
+  return 0;
+}
+
+base::Result<int> list(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  const auto all = TRY(call<api::berth::ListAgentKeysResponse>(
+      credentials, api::berth_service(), "ListAgentKeys", api::berth::ListAgentKeysRequest{}));
+  if (options.json) {
+    print(api::print(all));
+    return 0;
+  }
+  for (const auto& token : all.join_tokens) {
+    print(base::format("token  {}  cluster {}  used {} of {}  until {}",
+                       token.token_id.value_or(""), token.cluster.value_or(""),
+                       token.used.value_or(0), token.uses.value_or(0),
+                       base::format_rfc3339(token.expires_at.value_or(base::Time{}))));
+  }
+  for (const auto& key : all.agent_keys) {
+    print(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
+                       key.cluster.value_or(""),
+                       key.container_instance_arn.value_or("not registered yet")));
+  }
+  return 0;
+}
+
+base::Result<int> revoke(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  api::berth::DeleteAgentKeyRequest request;
+  request.id = options.id;
+  TRY_VOID(call<api::berth::DeleteAgentKeyResponse>(credentials, api::berth_service(),
+                                                    "DeleteAgentKey", request));
+  return 0;
+}
+
+using Run = base::Result<int> (*)(const Options&);
+
+CLI::App* add(CLI::App& parent, const char* name, const char* about, Run run, Action& action,
+              const std::shared_ptr<Options>& options) {
+  CLI::App* const command = parent.add_subcommand(name, about);
+  command->add_option("--data", options->data, "The server's data directory.")
+      ->capture_default_str();
+  command->callback([&action, options, run] { action = [options, run] { return run(*options); }; });
+  return command;
+}
+
+}  // namespace
+
+void add_token(CLI::App& app, Action& action) {
+  CLI::App* const command = app.add_subcommand(
+      "token", "Keys of agents: what a machine needs to join, who has joined, take it back.");
+  command->require_subcommand(1);
+  const auto options = std::make_shared<Options>();  // Shared by the parser and the actions.
+  CLI::App* const made =
+      add(*command, "create",
+          "Make a join token for `berth agent --token`, or a key for an official "
+          "ECS agent.",
+          create, action, options);
+  made->add_option("--cluster", options->cluster, "Cluster to join.")->capture_default_str();
+  made->add_option("--ttl", options->ttl, "How long the token is good: 30m, 12h.")
+      ->capture_default_str();
+  made->add_option("--uses", options->uses, "Machines that may join with it.")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  made->add_flag("--official", options->official,
+                 "A key pair for the environment of one official ECS agent; it does not expire.");
+  made->add_flag("--json", options->json, "As JSON.");
+  CLI::App* const listed =
+      add(*command, "list", "Show join tokens and agents' keys.", list, action, options);
+  listed->add_flag("--json", options->json, "As JSON.");
+  CLI::App* const revoked =
+      add(*command, "revoke", "Take a join token or an agent's key back.", revoke, action, options);
+  revoked->add_option("id", options->id, "As `berth token list` shows it.")->required();
+}
+
+}  // namespace cli

@@ -1,0 +1,33 @@
+#include "auth/mint.h"
+#include "control/actions/actions.h"
+#include "control/lookup.h"
+
+namespace control {
+namespace {
+
+constexpr int64_t default_ttl_seconds = 3600;
+
+}  // namespace
+
+Answer<api::berth::CreateJoinTokenResponse> create_join_token(
+    Step& step, const api::berth::CreateJoinTokenRequest& request) {
+  const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
+  model::JoinToken token{
+      .id = step.random.hex(16),
+      .cluster = cluster->name,
+      .created_at = step.now,
+      .expires_at =
+          step.now + std::chrono::seconds(request.ttl_seconds.value_or(default_ttl_seconds)),
+      .uses = request.uses.value_or(1),
+      .joined = {}};
+  api::berth::CreateJoinTokenResponse response;
+  response.token_id = token.id;
+  response.token = auth::Mint(step.settings.master_key).join_token(token.id);
+  response.cluster = token.cluster.str();
+  response.expires_at = token.expires_at;
+  response.uses = token.uses;
+  step.change(model::JoinTokenPut{std::move(token)});
+  return response;
+}
+
+}  // namespace control

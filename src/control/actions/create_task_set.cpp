@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "api/json.h"
+#include "base/format.h"
+#include "control/actions/actions.h"
+#include "control/client_tokens.h"
+#include "control/errors.h"
+#include "control/lookup.h"
+#include "control/services/describe_service.h"
+#include "control/services/lookup.h"
+#include "control/services/rules.h"
+#include "control/services/service_tasks.h"
+#include "control/services/task_sets.h"
+#include "control/tags.h"
+
+namespace control {
+namespace {
+
+using Request = api::ecs::CreateTaskSetRequest;
+using Response = api::ecs::CreateTaskSetResponse;
+
+constexpr size_t most_task_sets = 5;
+constexpr uint32_t id_digits = 19;
+
+std::string fingerprint(Request request) {
+  request.client_token.reset();
+  return request_fingerprint(api::print(request));
+}
+
+// The task set that an earlier call with this clientToken made; nullptr: none did.
+base::Result<const model::TaskSet*> made_before(const model::Service& service,
+                                                const Request& request) {
+  if (!request.client_token || request.client_token->empty()) return nullptr;
+  const auto found =
+      std::ranges::find(service.task_sets, *request.client_token, &model::TaskSet::client_token);
+  if (found == service.task_sets.end()) return nullptr;
+  if (found->request_hash != fingerprint(request)) {
+    return invalid_parameter(base::format(
+        "The clientToken {} was used before with other parameters.", *request.client_token));
+  }
+  return &*found;
+}
+
+base::Result<model::TaskSet> task_set_of(Step& step, const model::Service& service,
+                                         const Request& request) {
+  TRY_VOID(check_offered(request));
+  TRY_VOID(check_tags(request.tags, "task set"));
+  if (service.task_sets.size() >= most_task_sets) {
+    return base::fail(
+        "LimitExceededException",
+        base::format("A service has at most {} task sets: delete one first.", most_task_sets));
+  }
+  const model::TaskDefinition* const definition =
+      TRY(require_task_definition(step, request.task_definition.value_or("")));
+  model::TaskSet made;
+  made.source.task_definition =
+      model::TaskDefinitionArn(definition->definition.task_definition_arn.value_or(""));
+  made.source.launch_type = request.launch_type ? TRY(service_launch_type(request.launch_type))
+                                                : service.source.launch_type;
+  made.source.network_configuration = request.network_configuration
+                                          ? named_network(request.network_configuration)
+                                          : service.source.network_configuration;
+  made.scale_percent = request.scale ? TRY(scale_percent_of(*request.scale)) : 0;
+  made.external_id = request.external_id.value_or("");
+  made.client_token = request.client_token.value_or("");
+  made.request_hash = fingerprint(request);
+  made.tags = request.tags;
+  made.created_at = step.now;
+  made.updated_at = step.now;
+  made.stability_at = step.now;
+  (void)TRY(plan_service_task(step, service, made.source));
+  made.id = "ecs-svc/";
+  for (uint32_t i = 0; i < id_digits; ++i) {
+    made.id += static_cast<char>('0' + step.random.below(10));
+  }
+  return made;
+}
+
+}  // namespace
+
+Answer<Response> create_task_set(Step& step, const Request& request) {
+  const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
+  TRY_VOID(allow(step, "CreateTaskSet", cluster->name));
+  const model::Service* const service =
+      TRY(require_active_service(step, cluster->name, request.service));
+  TRY_VOID(require_external(*service));
+  Response response;
+  if (const model::TaskSet* const before = TRY(made_before(*service, request))) {
+    response.task_set = describe_task_set(step, *service, *before, true);
+    return response;
+  }
+  model::TaskSet made = TRY(task_set_of(step, *service, request));
+  model::Service updated = *service;
+  updated.task_sets.push_back(std::move(made));
+  step.change(model::ServicePut{std::move(updated)});
+  response.task_set = describe_task_set(step, *service, service->task_sets.back(), true);
+  return response;
+}
+
+}  // namespace control

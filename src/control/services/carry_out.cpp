@@ -1,0 +1,189 @@
+#include "control/services/carry_out.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/format.h"
+#include "control/services/service_tasks.h"
+#include "reconcile/events.h"
+#include "reconcile/rebalancing.h"
+
+namespace control {
+namespace {
+
+constexpr std::string_view stop_code = "ServiceSchedulerInitiated";
+
+// Everything of a service whose ARN is "<its own, of another type>/<id>".
+template <class Arn, class Record>
+std::vector<Arn> belonging(const std::map<Arn, Record>& records, const Arn& first,
+                           const model::ServiceArn& service) {
+  std::vector<Arn> found;
+  for (auto it = records.lower_bound(first); it != records.end() && it->second.service == service;
+       ++it) {
+    found.push_back(it->first);
+  }
+  return found;
+}
+
+std::vector<model::ServiceDeploymentArn> rollouts_of(const Step& step,
+                                                     const model::ServiceArn& service) {
+  return belonging(step.state().service_deployments, model::service_deployment_arn(service, ""),
+                   service);
+}
+
+std::vector<model::ServiceRevisionArn> revisions_of(const Step& step,
+                                                    const model::ServiceArn& service) {
+  return belonging(step.state().service_revisions, model::service_revision_arn(service, ""),
+                   service);
+}
+
+void forget_old_rollouts(Step& step, const model::ServiceArn& arn) {
+  std::vector<std::pair<base::Time, model::ServiceDeploymentArn>> ended;
+  const auto all = rollouts_of(step, arn);
+  if (all.size() <= model::most_service_deployments) return;
+  for (const model::ServiceDeploymentArn& one : all) {
+    const auto& rollout = step.state().service_deployments.at(one);
+    if (rollout.finished_at) ended.emplace_back(rollout.created_at, one);
+  }
+  std::ranges::sort(ended);
+  const size_t surplus = std::min(ended.size(), all.size() - model::most_service_deployments);
+  for (size_t i = 0; i < surplus; ++i) {
+    step.change(model::ServiceDeploymentForgotten{ended[i].second});
+  }
+  const model::Service& service = step.state().services.at(arn);
+  std::set<model::ServiceRevisionArn> named{service.completed_revision};
+  for (const auto& deployment : service.deployments) named.insert(deployment.revision);
+  for (const auto& one : rollouts_of(step, arn)) {
+    const auto& rollout = step.state().service_deployments.at(one);
+    named.insert(rollout.target);
+    named.insert(rollout.sources.begin(), rollout.sources.end());
+  }
+  for (const model::ServiceRevisionArn& revision : revisions_of(step, arn)) {
+    if (!named.contains(revision)) step.change(model::ServiceRevisionForgotten{revision});
+  }
+}
+
+// True when one of them ran: the others were on their way only.
+void stop_tasks(Step& step, const model::ServiceArn& arn,
+                const std::vector<reconcile::Stop>& stops) {
+  std::vector<model::TaskArn> stopped;
+  for (const reconcile::Stop& stop : stops) {
+    step.change(model::TaskStopRequested{stop.task, std::string(stop_code), stop.reason, step.now});
+    stopped.push_back(stop.task);
+  }
+  if (stopped.empty()) return;
+  add_service_event(step, arn, reconcile::stopped_event(step.state().services.at(arn), stopped));
+}
+
+void tell_started(Step& step, const model::ServiceArn& arn,
+                  const std::vector<model::TaskArn>& started) {
+  if (started.empty()) return;
+  add_service_event(step, arn, reconcile::started_event(step.state().services.at(arn), started));
+}
+
+// Carries the starts out. What found no place is told; a rebalancing start that finds none is not.
+std::optional<reconcile::Unplaced> start_tasks(Step& step, const model::ServiceArn& arn,
+                                               const std::vector<reconcile::Start>& starts) {
+  std::optional<reconcile::Unplaced> unplaced;
+  std::vector<model::TaskArn> all;
+  for (const reconcile::Start& start : starts) {
+    StartedTasks outcome = start_service_tasks(step, arn, start);
+    if (!start.zone.empty()) {
+      for (const model::TaskArn& task : outcome.started) {
+        add_service_event(
+            step, arn,
+            reconcile::rebalanced_event(step.state().services.at(arn), task, start.zone));
+      }
+      continue;
+    }
+    all.insert(all.end(), outcome.started.begin(), outcome.started.end());
+    if (!outcome.unplaced) continue;
+    const int32_t before = unplaced ? unplaced->count : 0;
+    unplaced = std::move(outcome.unplaced);
+    unplaced->count += before;
+  }
+  tell_started(step, arn, all);
+  return unplaced;
+}
+
+reconcile::Situation situation_of(const Step& step, const model::Service& service) {
+  return {.state = step.state(),
+          .service = service,
+          .now = step.now,
+          .options = reconcile_options(step.settings)};
+}
+
+}  // namespace
+
+reconcile::Options reconcile_options(const Settings& settings) {
+  return {.settle = settings.service_settle, .lost_after = settings.instance_lost_after};
+}
+
+void add_service_event(Step& step, const model::ServiceArn& service, std::string message) {
+  step.change(model::ServiceEventAdded{
+      service, {.id = step.random.uuid(), .created_at = step.now, .message = std::move(message)}});
+}
+
+void keep_decisions(Step& step, const model::ServiceArn& service,
+                    const reconcile::Decisions& decisions) {
+  for (const model::ServiceRevision& revision : decisions.revisions) {
+    step.change(model::ServiceRevisionPut{revision});
+  }
+  for (const auto& [arn, rollout] : decisions.rollouts) {
+    step.change(model::ServiceDeploymentPut{rollout});
+  }
+  if (decisions.service) step.change(model::ServicePut{*decisions.service});
+  for (const std::string& event : decisions.events) add_service_event(step, service, event);
+  if (!decisions.revisions.empty()) forget_old_rollouts(step, service);
+}
+
+void forget_service(Step& step, const model::ServiceArn& service) {
+  for (const auto& one : rollouts_of(step, service)) {
+    step.change(model::ServiceDeploymentForgotten{one});
+  }
+  for (const auto& one : revisions_of(step, service)) {
+    step.change(model::ServiceRevisionForgotten{one});
+  }
+  step.change(model::ServiceForgotten{service});
+}
+
+PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundings& shared) {
+  const model::Service* const service = model::find_service(step.state(), arn);
+  if (service == nullptr || service->status == model::ServiceStatus::Inactive) return {};
+  reconcile::Situation situation = situation_of(step, *service);
+  if (service->zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled) {
+    const auto [zones, is_new] = shared.zones.try_emplace(service->cluster);
+    if (is_new) zones->second = reconcile::zones_of(step.state(), service->cluster);
+    situation.zones = zones->second;
+  }
+  if (service->scheduling == api::ecs::SchedulingStrategy::Daemon &&
+      service->status == model::ServiceStatus::Active) {
+    auto fit = instances_for_daemon(step, *service);
+    if (!fit) {
+      const std::string event =
+          base::format("(service {}) cannot start tasks: {}", service->name, fit.error().message);
+      if (!reconcile::is_muted(step.state(), *service, event, step.now)) {
+        add_service_event(step, arn, event);
+      }
+      return {};
+    }
+    situation.fit = std::move(*fit);
+  }
+  const reconcile::Decisions first = reconcile::reconcile(situation, step.random);
+  keep_decisions(step, arn, first);
+  stop_tasks(step, arn, first.stops);
+  situation.unplaced = start_tasks(step, arn, first.starts);
+  // What was rolled back, completed or hooked changes what is next.
+  PassResult result{.waiting = situation.unplaced.has_value(),
+                    .again = first.more || !first.rollouts.empty(),
+                    .wake = first.wake};
+  if (!situation.unplaced) return result;
+  const reconcile::Decisions second = reconcile::reconcile(situation, step.random);
+  keep_decisions(step, arn, second);
+  stop_tasks(step, arn, second.stops);
+  result.wake = std::min(result.wake, second.wake);
+  result.again = !first.rollouts.empty();
+  return result;
+}
+
+}  // namespace control

@@ -1,0 +1,170 @@
+#include "control/services/scheduler.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "reconcile/backoff.h"
+
+namespace control {
+namespace {
+
+// Reports come in flocks: one pass serves all that arrive within this time.
+constexpr base::Milliseconds flock{25};
+// A service whose task found no place tries again this long after the last time, when something
+// has changed.
+constexpr base::Milliseconds retry_placement{1'000};
+constexpr size_t most_changes_a_tick = 2'000;  // Bounds one step and its transaction.
+
+// Whether tasks may fit now that did not before.
+bool gives_capacity(const model::Change& change) {
+  return std::holds_alternative<model::InstanceRegistered>(change) ||
+         std::holds_alternative<model::AttributesPut>(change) ||
+         std::holds_alternative<model::AttributesDeleted>(change) ||
+         std::holds_alternative<model::InstanceStatusChanged>(change) ||
+         std::holds_alternative<model::AgentConnectionChanged>(change) ||
+         std::holds_alternative<model::GpuCleared>(change) ||
+         std::holds_alternative<model::GpuProven>(change) ||
+         std::holds_alternative<model::InstanceDeregistered>(change);
+}
+
+model::ServiceArn service_arn_of(const Step& step, const model::Task& task) {
+  return model::service_arn(step.settings.account, task.cluster, model::service_of(task));
+}
+
+}  // namespace
+
+ServiceScheduler::ServiceScheduler(const model::ClusterState& state, base::Time now) {
+  for (const auto& [arn, service] : state.services) {
+    if (service.status != model::ServiceStatus::Inactive) mark(arn, now);
+  }
+}
+
+void ServiceScheduler::mark(const model::ServiceArn& service, base::Time at) {
+  const auto found = due_at_.find(service);
+  if (found != due_at_.end()) {
+    if (found->second <= at) return;
+    due_.erase({found->second, service});
+    found->second = at;
+  } else {
+    due_at_.emplace(service, at);
+  }
+  due_.emplace(at, service);
+}
+
+void ServiceScheduler::unmark(const model::ServiceArn& service) {
+  const auto found = due_at_.find(service);
+  if (found == due_at_.end()) return;
+  due_.erase({found->second, service});
+  due_at_.erase(found);
+}
+
+base::Time ServiceScheduler::next_tick() const {
+  return due_.empty() ? base::Time::max() : due_.begin()->first;
+}
+
+void ServiceScheduler::task_changed(Step& step, const model::TaskArn& arn, bool stopped) {
+  const model::Task* const task = model::find_task(step.state(), arn);
+  if (task == nullptr) return;
+  if (stopped) capacity_came_free(step, task->cluster);
+  if (model::service_of(*task).empty()) return;
+  const model::Service* const service =
+      model::find_service(step.state(), service_arn_of(step, *task));
+  if (service == nullptr) return;
+  mark(service->arn, step.now + flock);
+  if (!stopped) return;
+  model::Service counted = *service;
+  if (reconcile::note_stopped(counted, *task, reconcile_options(step.settings), step.now)) {
+    step.change(model::ServicePut{std::move(counted)});
+  }
+}
+
+void ServiceScheduler::capacity_came_free(const Step& step, const model::ClusterName& cluster) {
+  for (const auto& [arn, tried_at] : waiting_) {
+    const model::Service* const service = model::find_service(step.state(), arn);
+    if (service != nullptr && service->cluster == cluster) {
+      mark(arn, std::max(tried_at + retry_placement, step.now + flock));
+    }
+  }
+}
+
+void ServiceScheduler::instance_changed(const Step& step, const model::InstanceArn& arn) {
+  const auto* const instance = model::find_instance(step.state(), arn);
+  if (instance == nullptr) return;
+  capacity_came_free(step, instance->cluster);
+  for (const model::TaskArn& task_arn : instance->tasks) {
+    const model::Task* const task = model::find_task(step.state(), task_arn);
+    if (!model::service_of(*task).empty()) {
+      mark(service_arn_of(step, *task), step.now + flock);
+    }
+  }
+  // ARNs are in the order of their clusters.
+  const auto& services = step.state().services;
+  const auto first = model::service_arn(step.settings.account, instance->cluster, "");
+  for (auto it = services.lower_bound(first);
+       it != services.end() && it->second.cluster == instance->cluster; ++it) {
+    const bool follows =
+        it->second.scheduling == api::ecs::SchedulingStrategy::Daemon ||
+        it->second.zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled;
+    if (follows && it->second.status == model::ServiceStatus::Active) {
+      mark(it->first, step.now + flock);
+    }
+  }
+}
+
+void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
+  if (const auto* const report = std::get_if<model::TaskReported>(&change)) {
+    task_changed(step, report->arn, report->last_status == model::TaskStatus::Stopped);
+  } else if (const auto* const stop = std::get_if<model::TaskStopRequested>(&change)) {
+    task_changed(step, stop->arn, false);
+  } else if (const auto* const health = std::get_if<model::ContainerHealthReported>(&change)) {
+    task_changed(step, health->arn, false);
+  } else if (const auto* const protection = std::get_if<model::TaskProtectionSet>(&change)) {
+    task_changed(step, protection->arn, false);
+  } else if (const auto* const put = std::get_if<model::ServicePut>(&change)) {
+    mark(put->service.arn, step.now);
+  } else if (const auto* const rollout = std::get_if<model::ServiceDeploymentPut>(&change)) {
+    mark(rollout->deployment.service, step.now);
+  } else if (const auto* const gone = std::get_if<model::ServiceForgotten>(&change)) {
+    unmark(gone->arn);
+    waiting_.erase(gone->arn);
+  } else if (std::holds_alternative<model::TagsSet>(change)) {
+    // A tag may change how a service rolls.
+    for (const auto& [arn, tried_at] : waiting_) mark(arn, step.now + flock);
+  } else if (gives_capacity(change)) {
+    std::vector<model::InstanceArn> touched;
+    model::touched_instances(step.state(), change, touched);
+    for (const model::InstanceArn& arn : touched) instance_changed(step, arn);
+  }
+}
+
+void ServiceScheduler::observe(Step& step, const Output& output) {
+  // Counting a task's end adds changes of its own, which need no second look; a change that was
+  // looked at is not touched after that.
+  const size_t count = output.changes.size();
+  for (size_t i = 0; i < count; ++i) observe_change(step, output.changes[i]);
+}
+
+void ServiceScheduler::run_pass(Step& step, const model::ServiceArn& service,
+                                Surroundings& shared) {
+  const PassResult result = run_service_pass(step, service, shared);
+  if (result.waiting) {
+    waiting_[service] = step.now;
+  } else {
+    waiting_.erase(service);
+  }
+  if (result.again) mark(service, step.now);
+  if (result.wake != base::Time::max()) mark(service, result.wake);
+}
+
+void ServiceScheduler::tick(Step& step) {
+  const size_t first = step.changes_made();
+  Surroundings shared;
+  while (!due_.empty() && due_.begin()->first <= step.now) {
+    const model::ServiceArn service = due_.begin()->second;
+    unmark(service);
+    run_pass(step, service, shared);
+    if (step.changes_made() - first >= most_changes_a_tick) return;
+  }
+}
+
+}  // namespace control

@@ -1,0 +1,33 @@
+// A service's tasks: planned from its source, placed by its strategies.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "control/step.h"
+#include "control/task_plan.h"
+#include "model/service.h"
+#include "reconcile/reconcile.h"
+
+namespace control {
+
+// What a task of this service made from this source asks, and what it will be.
+// Errors: ClientException and InvalidParameterException, naming what is wrong.
+base::Result<TaskPlan> plan_service_task(const Step& step, const model::Service& service,
+                                         const model::TaskSource& source);
+
+struct StartedTasks {
+  std::vector<model::TaskArn> started;
+  std::optional<reconcile::Unplaced> unplaced;
+};
+// Places them one by one, and stops at the first that finds no place.
+StartedTasks start_service_tasks(Step& step, const model::ServiceArn& service,
+                                 const reconcile::Start& start);
+
+// The ACTIVE instances with a connected agent that a DAEMON's constraints and its definition's
+// requirements allow, in the order of their ARNs. Errors: as plan_service_task().
+base::Result<std::vector<model::InstanceArn>> instances_for_daemon(Step& step,
+                                                                   const model::Service& service);
+
+}  // namespace control

@@ -1,0 +1,65 @@
+#include "control/tags.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "base/format.h"
+#include "control/errors.h"
+
+namespace control {
+namespace {
+
+constexpr size_t most_tags = 50;
+
+bool is_reserved(std::string_view key) {
+  return std::ranges::equal(key.substr(0, 4), std::string_view("aws:"), [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b;
+  });
+}
+
+}  // namespace
+
+base::Result<void> check_tags(const Tags& tags, std::string_view what) {
+  if (tags.size() > most_tags) {
+    return invalid_parameter(
+        base::format("The {} has {} tags; it can have at most {}.", what, tags.size(), most_tags));
+  }
+  std::set<std::string> keys;
+  for (const api::ecs::Tag& tag : tags) {
+    const std::string key = tag.key.value_or("");
+    if (key.empty()) return invalid_parameter("The key of a tag should not be null or empty.");
+    if (is_reserved(key)) {
+      return invalid_parameter(base::format(
+          "The tag key '{}' begins with \"aws:\", which is reserved: choose another.", key));
+    }
+    if (!keys.insert(key).second) {
+      return invalid_parameter(base::format("Two tags have the key '{}'.", key));
+    }
+  }
+  return {};
+}
+
+base::Result<placement::Policy> placement_policy_of(const Tags& cluster_tags) {
+  const auto tag = std::ranges::find_if(
+      cluster_tags, [](const api::ecs::Tag& one) { return one.key == placement_policy_tag; });
+  if (tag == cluster_tags.end()) return placement::Policy::Berth;
+  const auto policy = placement::parse_policy(tag->value.value_or(""));
+  if (!policy) {
+    return invalid_parameter(base::format(
+        "The tag {} has the value \"{}\"; the placement policies are berth, fgd, bestfit and "
+        "random.",
+        placement_policy_tag, tag->value.value_or("")));
+  }
+  return *policy;
+}
+
+void follow_placement_policy(const model::ClusterState& state, const model::ClusterName& cluster,
+                             placement::Engine& engine) {
+  const model::Cluster* const found = model::find_cluster(state, cluster);
+  CHECK(found != nullptr);
+  const auto policy = placement_policy_of(found->tags);
+  engine.set_policy(state, cluster, policy ? *policy : placement::Policy::Berth);
+}
+
+}  // namespace control

@@ -1,0 +1,96 @@
+#include "control/telemetry.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "acs/telemetry.h"
+
+namespace control {
+namespace {
+
+constexpr size_t most_reason = 1024;
+
+bool is_health(const std::string& text) {
+  return text == "HEALTHY" || text == "UNHEALTHY" || text == "UNKNOWN";
+}
+
+bool is_check_status(const std::string& text) {
+  static constexpr std::array<std::string_view, 4> known{"IMPAIRED", "INITIALIZING",
+                                                         "INSUFFICIENT_DATA", "OK"};
+  return std::ranges::find(known, text) != known.end();
+}
+
+// Agents write "ContainerRuntime", the API "CONTAINER_RUNTIME". Empty for a check that it has not.
+std::string_view check_type(const std::string& text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> types{
+      {{"ContainerRuntime", "CONTAINER_RUNTIME"},
+       {"AcceleratedCompute", "ACCELERATED_COMPUTE"},
+       {"Daemon", "DAEMON"}}};
+  for (const auto& [told, shown] : types) {
+    if (text == told || text == shown) return shown;
+  }
+  return {};
+}
+
+void take(Step& step, const model::InstanceArn& instance,
+          const acs::PublishHealthRequest& request) {
+  for (const acs::TaskHealth& told : request.tasks) {
+    const model::Task* const task = model::find_task(step.state(), model::TaskArn(told.task_arn));
+    if (task == nullptr || task->instance != instance ||
+        task->last_status == model::TaskStatus::Stopped) {
+      continue;
+    }
+    std::map<std::string, std::string> changed;
+    for (const acs::ContainerHealth& one : told.containers) {
+      const auto known =
+          std::ranges::find(task->containers, one.container_name, &model::TaskContainer::name);
+      if (known == task->containers.end() || !is_health(one.health_status)) continue;
+      if (known->health_status != one.health_status) {
+        changed[one.container_name] = one.health_status;
+      }
+    }
+    if (!changed.empty())
+      step.change(model::ContainerHealthReported{task->arn, std::move(changed)});
+  }
+}
+
+void take(Step& step, const model::InstanceArn& instance,
+          const acs::PublishInstanceStatusRequest& request) {
+  model::InstanceObserved observed{.arn = instance, .checks = {}, .usage = {}};
+  for (const acs::InstanceHealth& told : request.statuses) {
+    const std::string_view type = check_type(told.type);
+    if (type.empty() || !is_check_status(told.status)) continue;
+    observed.checks.push_back({.type = std::string(type),
+                               .status = told.status,
+                               .reason = told.berth_reason.substr(0, most_reason),
+                               .last_updated = told.last_updated,
+                               .last_status_change = told.last_status_change});
+  }
+  if (!observed.checks.empty()) step.change(std::move(observed));
+}
+
+void take(Step& step, const model::InstanceArn& instance,
+          const acs::PublishMetricsRequest& request) {
+  model::InstanceObserved observed{.arn = instance, .checks = {}, .usage = {}};
+  for (const acs::BerthGpuMetric& told : request.berth_gpus) {
+    observed.usage[told.gpu_id] = {.utilization_percent = told.utilization_percent,
+                                   .memory_used_mib = told.memory_used_mib,
+                                   .temperature_celsius = told.temperature_celsius,
+                                   .power_watts = told.power_watts,
+                                   .at = step.now};
+  }
+  if (!observed.usage.empty()) step.change(std::move(observed));
+}
+
+}  // namespace
+
+void take_telemetry(Step& step, const TelemetryReceived& received) {
+  const auto* const instance = model::find_instance(step.state(), received.instance);
+  if (instance == nullptr || instance->status == model::InstanceStatus::Inactive) return;
+  std::visit([&](const auto& request) { take(step, received.instance, request); },
+             received.request);
+}
+
+}  // namespace control

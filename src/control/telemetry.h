@@ -1,0 +1,14 @@
+// What agents tell on their telemetry streams, taken into the state. Streams are lossy: everything
+// here may come late, twice or not at all.
+#pragma once
+
+#include "control/input.h"
+#include "control/step.h"
+
+namespace control {
+
+// Container health, the instance's own checks, and what was measured of its GPUs. What is said of
+// other instances' tasks, or of stopped ones, is ignored.
+void take_telemetry(Step& step, const TelemetryReceived& received);
+
+}  // namespace control

@@ -1,0 +1,119 @@
+#include <utility>
+
+#include "base/format.h"
+#include "docker/client_call.h"
+#include "docker/decode.h"
+#include "docker/wire.h"
+
+namespace docker {
+namespace {
+
+json::Value object_of(const Labels& labels) {
+  json::Value object = json::Value::object();
+  for (const auto& [name, value] : labels) object.set(name, value);
+  return object;
+}
+
+// The daemon answers 200 before it has read the archive, and tells of a failure in the body.
+std::optional<std::string> import_failure(std::string_view body) {
+  std::optional<std::string> failure;
+  JsonLines lines;
+  const auto on_line = [&](std::string_view text) {
+    const auto line = json::parse(text);
+    if (line && line->find("error") != nullptr) failure = (*line)["error"].text_or("unknown");
+    return !failure;
+  };
+  static_cast<void>(lines.feed(body, on_line));
+  lines.finish(on_line);
+  return failure;
+}
+
+}  // namespace
+
+Result<VolumeInfo> DockerClient::create_volume(const VolumeRequest& request) {
+  const json::Value body = json::Value::object({{"Name", request.name},
+                                                {"Driver", request.driver},
+                                                {"DriverOpts", object_of(request.driver_options)},
+                                                {"Labels", object_of(request.labels)}});
+  const Answer answer = TRY(send({.operation = Operation::CreateVolume,
+                                  .method = "POST",
+                                  .path = "/volumes/create",
+                                  .timeout = timeouts_.create,
+                                  .body = json::print(body)}));
+  auto volume = decode_volume(TRY(parse_body(Operation::CreateVolume, answer.body)));
+  if (!volume) return malformed(Operation::CreateVolume, volume.error());
+  return std::move(*volume);
+}
+
+Result<VolumeInfo> DockerClient::inspect_volume(const std::string& name) {
+  auto volume = decode_volume(
+      TRY(get(Operation::InspectVolume, base::format("/volumes/{}", url_encode(name)))));
+  if (!volume) return malformed(Operation::InspectVolume, volume.error());
+  return std::move(*volume);
+}
+
+Result<void> DockerClient::remove_volume(const std::string& name) {
+  const auto answer = send({.operation = Operation::RemoveVolume,
+                            .method = "DELETE",
+                            .path = base::format("/volumes/{}", url_encode(name)),
+                            .timeout = timeouts_.remove});
+  if (!answer && answer.error().cause != Cause::NotFound) return std::unexpected(answer.error());
+  return {};
+}
+
+Result<void> DockerClient::import_image(const ImageImport& image) {
+  const ImageName name = split_image(image.name);
+  json::Value entry_point = json::Value::array(image.entry_point);
+  const std::string change = "ENTRYPOINT " + json::print(entry_point);
+  Sent sent{
+      .operation = Operation::ImportImage,
+      .method = "POST",
+      .path = base::format("/images/create?fromSrc=-&repo={}&tag={}&changes={}",
+                           url_encode(name.repository), url_encode(name.tag), url_encode(change)),
+      .timeout = timeouts_.create,
+      .body = image.archive};
+  sent.headers.push_back({"Content-Type", "application/x-tar"});
+  const Answer answer = TRY(send(sent));
+  if (const auto failure = import_failure(answer.body)) {
+    return std::unexpected(daemon_error(Operation::ImportImage, 500, *failure));
+  }
+  return {};
+}
+
+Result<std::vector<ImageSummary>> DockerClient::list_images() {
+  auto images = decode_images(TRY(get(Operation::ListImages, "/images/json?digests=1")));
+  if (!images) return malformed(Operation::ListImages, images.error());
+  return std::move(*images);
+}
+
+Result<void> DockerClient::remove_image(const std::string& image) {
+  const auto answer = send({.operation = Operation::RemoveImage,
+                            .method = "DELETE",
+                            .path = base::format("/images/{}", url_encode_path(image)),
+                            .timeout = timeouts_.remove});
+  if (!answer && answer.error().cause != Cause::NotFound) return std::unexpected(answer.error());
+  return {};
+}
+
+Result<void> DockerClient::create_network(const NetworkRequest& request) {
+  const auto there = send({.operation = Operation::CreateNetwork,
+                           .path = base::format("/networks/{}", url_encode(request.name)),
+                           .timeout = timeouts_.short_call});
+  if (there || there.error().cause != Cause::NotFound) {
+    return there ? Result<void>() : std::unexpected(there.error());
+  }
+  const json::Value body = json::Value::object({{"Name", request.name},
+                                                {"Driver", request.driver},
+                                                {"CheckDuplicate", true},
+                                                {"Labels", object_of(request.labels)}});
+  const auto made = send({.operation = Operation::CreateNetwork,
+                          .method = "POST",
+                          .path = "/networks/create",
+                          .timeout = timeouts_.create,
+                          .body = json::print(body)});
+  // Somebody else made it meanwhile.
+  if (!made && made.error().cause != Cause::Conflict) return std::unexpected(made.error());
+  return {};
+}
+
+}  // namespace docker

@@ -1,0 +1,46 @@
+// The tasks of a service that are not STOPPED, as the rules look at them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reconcile/draining.h"
+#include "reconcile/reconcile.h"
+
+namespace reconcile {
+
+enum class Phase : uint8_t {
+  Starting,   // Not RUNNING yet.
+  Unhealthy,  // Its health check says so, and its grace is over.
+  Settling,   // RUNNING, but not known to be healthy yet.
+  Healthy,
+};
+
+struct Member {
+  const model::Task* task = nullptr;
+  Phase phase = Phase::Starting;
+  Footing footing = Footing::Firm;
+  bool is_protected = false;
+};
+
+struct Census {
+  std::map<std::string, std::vector<Member>, std::less<>> groups;  // By startedBy.
+  std::vector<Member> lost;                                        // Not in groups.
+  int32_t stopping = 0;  // Not in groups; their instances answer.
+  base::Time wake = base::Time::max();
+
+  const std::vector<Member>& group(std::string_view id) const {
+    static const std::vector<Member> none;
+    const auto found = groups.find(id);
+    return found == groups.end() ? none : found->second;
+  }
+};
+
+// Cost: O(tasks of the service).
+Census take_census(const Situation& situation);
+
+int32_t count_of(const std::vector<Member>& members, Phase phase);
+
+}  // namespace reconcile

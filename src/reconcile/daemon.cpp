@@ -1,0 +1,154 @@
+#include "reconcile/daemon.h"
+
+#include <algorithm>
+#include <set>
+
+#include "reconcile/circuit_breaker.h"
+#include "reconcile/rolling.h"
+
+namespace reconcile {
+namespace {
+
+bool of_daemon(const model::ClusterState& state, const model::Task& task,
+               const model::Service& sample) {
+  const std::string_view name = model::service_of(task);
+  if (name.empty()) return false;
+  const std::string prefix =
+      sample.arn.str().substr(0, sample.arn.str().size() - sample.name.size());
+  const model::Service* const service =
+      model::find_service(state, model::ServiceArn(prefix + std::string(name)));
+  return service != nullptr && service->scheduling == api::ecs::SchedulingStrategy::Daemon;
+}
+
+bool only_daemons_left(const Situation& situation, const model::ContainerInstance& instance) {
+  return std::ranges::all_of(instance.tasks, [&](const model::TaskArn& arn) {
+    const model::Task* const task = model::find_task(situation.state, arn);
+    return task == nullptr || of_daemon(situation.state, *task, situation.service);
+  });
+}
+
+class Daemons {
+ public:
+  Daemons(Draft& draft, const Census& census)
+      : draft_(draft), census_(census), situation_(draft.situation) {
+    fit_.insert(situation_.fit.begin(), situation_.fit.end());
+    desired_ = static_cast<int32_t>(fit_.size());
+    sort_members();
+  }
+
+  bool plan() {
+    const model::Deployment& primary = draft_.service().deployments.front();
+    if (draft_.service().desired_count != desired_) draft_.altered().desired_count = desired_;
+    const Limits limits = limits_of(draft_.service(), desired_);
+    const bool failed = primary.rollout_state == api::ecs::DeploymentRolloutState::Failed;
+    for (const Member& member : unwanted_) stop(member);
+    if (!failed) replace(limits);
+    const bool waits = primary.start_not_before && *primary.start_not_before > situation_.now;
+    if (waits) {
+      draft_.wake_at(*primary.start_not_before);
+      draft_.say(backoff_event(draft_.service()));
+    }
+    if (!failed && !waits) start();
+    return displaced_.empty() && unwanted_.empty() && missing() == 0 &&
+           healthy_current() == desired_;
+  }
+
+ private:
+  void sort_members() {
+    const std::string& id = draft_.service().deployments.front().id;
+    for (const auto& [group, members] : census_.groups) {
+      for (const Member& member : members) {
+        const model::InstanceArn& on = member.task->instance;
+        if (!fit_.contains(on)) {
+          if (leaves(member)) unwanted_.push_back(member);
+        } else if (group != id || member.phase == Phase::Unhealthy) {
+          displaced_.push_back(member);
+          taken_.insert(on);
+        } else if (!current_.emplace(on, member).second) {
+          unwanted_.push_back(member);  // A second one.
+        }
+      }
+    }
+  }
+
+  // Its instance is not one of ours now. One whose agent is away for a while may be again.
+  bool leaves(const Member& member) const {
+    const auto* const instance = model::find_instance(situation_.state, member.task->instance);
+    if (instance == nullptr) return true;
+    if (member.footing == Footing::Draining) return only_daemons_left(situation_, *instance);
+    return instance->agent_connected;
+  }
+
+  int32_t healthy_current() const {
+    int32_t healthy = 0;
+    for (const auto& [on, member] : current_) healthy += member.phase == Phase::Healthy ? 1 : 0;
+    return healthy;
+  }
+
+  int32_t missing() const {
+    return desired_ - static_cast<int32_t>(current_.size()) -
+           static_cast<int32_t>(displaced_.size());
+  }
+
+  void stop(const Member& member) {
+    draft_.stop(*member.task, stop_reason(member, draft_.service().deployments.front().id));
+  }
+
+  // The old one has to go before the new one comes: as many at a time as the minimum allows.
+  void replace(const Limits& limits) {
+    int32_t serving = healthy_current() + count_of(displaced_, Phase::Healthy) +
+                      count_of(displaced_, Phase::Settling);
+    for (const Member& member : displaced_) {
+      if (member.is_protected) continue;
+      if (member.phase == Phase::Healthy || member.phase == Phase::Settling) {
+        if (serving - 1 < limits.lower) continue;
+        --serving;
+      }
+      if (member.phase == Phase::Unhealthy &&
+          member.task->started_by == draft_.service().deployments.front().id) {
+        note_unhealthy(draft_);
+      }
+      stop(member);
+    }
+  }
+
+  void start() {
+    const model::Deployment& primary = draft_.service().deployments.front();
+    for (const model::InstanceArn& on : fit_) {
+      if (current_.contains(on) || taken_.contains(on) || still_stopping(on)) continue;
+      if (static_cast<int32_t>(draft_.decisions.starts.size()) >= situation_.options.most_at_once) {
+        draft_.decisions.more = true;
+        return;
+      }
+      draft_.decisions.starts.push_back(
+          {.id = primary.id, .source = draft_.service().source, .count = 1, .on = on, .zone = {}});
+    }
+  }
+
+  bool still_stopping(const model::InstanceArn& on) const {
+    if (census_.stopping == 0) return false;
+    const auto* const tasks = model::tasks_of(situation_.state, draft_.service());
+    const auto* const instance = model::find_instance(situation_.state, on);
+    return tasks != nullptr && std::ranges::any_of(instance->tasks, [&](const auto& arn) {
+             return tasks->contains(arn);
+           });
+  }
+
+  Draft& draft_;
+  const Census& census_;
+  const Situation& situation_;
+  std::set<model::InstanceArn> fit_;
+  int32_t desired_ = 0;
+  std::map<model::InstanceArn, Member> current_;
+  std::set<model::InstanceArn> taken_;
+  std::vector<Member> displaced_;
+  std::vector<Member> unwanted_;
+};
+
+}  // namespace
+
+bool plan_daemon(Draft& draft, const Census& census) {
+  return Daemons(draft, census).plan();
+}
+
+}  // namespace reconcile

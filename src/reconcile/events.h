@@ -1,0 +1,38 @@
+// The sentences that DescribeServices shows as a service's events. Their shapes are those that
+// people know from ECS; the words and what follows them are ours.
+// Source: ECS Developer Guide, "Viewing Amazon ECS service event messages".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/state.h"
+
+namespace reconcile {
+
+// Whether an event that begins with `stem` was written within the last six hours, and after the
+// service's last steady state.
+bool is_muted(const model::ClusterState& state, const model::Service& service,
+              std::string_view stem, base::Time now);
+
+std::string started_event(const model::Service& service, const std::vector<model::TaskArn>& tasks);
+std::string stopped_event(const model::Service& service, const std::vector<model::TaskArn>& tasks);
+std::string rebalanced_event(const model::Service& service, const model::TaskArn& task,
+                             std::string_view zone);
+std::string steady_event(const model::Service& service);
+std::string completed_event(const model::Service& service, std::string_view deployment);
+std::string failed_event(const model::Service& service, std::string_view deployment,
+                         std::string_view why);
+std::string rollback_event(const model::Service& service, std::string_view deployment);
+std::string backoff_event(const model::Service& service);
+
+// Why a task found no place: the part that tells two such events apart, and all that follows.
+struct UnplacedEvent {
+  std::string stem;
+  std::string rest;
+};
+UnplacedEvent unplaced_event(const model::Service& service, const model::InstanceArn& nearest,
+                             std::string_view reason, std::string_view detail);
+
+}  // namespace reconcile

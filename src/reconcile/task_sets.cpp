@@ -1,0 +1,92 @@
+#include "reconcile/task_sets.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "reconcile/rolling.h"
+
+namespace reconcile {
+namespace {
+
+bool known(const model::Service& service, std::string_view id) {
+  return std::ranges::find(service.task_sets, id, &model::TaskSet::id) != service.task_sets.end();
+}
+
+// Its own tasks that have to move count as displaced: each set is a pool of its own.
+Pool pool_of(const Draft& draft, const Census& census, const model::TaskSet& set) {
+  Pool pool;
+  pool.desired = computed_desired_count(draft.service(), set);
+  pool.limits = limits_of(draft.service(), pool.desired);
+  pool.stopping = census.stopping;
+  for (const Member& member : census.group(set.id)) {
+    const bool stays = member.footing == Footing::Firm && member.phase != Phase::Unhealthy;
+    (stays ? pool.current : pool.displaced).push_back(member);
+  }
+  return pool;
+}
+
+bool in_place(const Pool& pool) {
+  return pool.displaced.empty() && static_cast<int32_t>(pool.current.size()) == pool.desired &&
+         count_of(pool.current, Phase::Starting) == 0;
+}
+
+void follow_stability(Draft& draft, size_t index, bool steady) {
+  using Stability = api::ecs::StabilityStatus;
+  const Stability now = steady ? Stability::SteadyState : Stability::Stabilizing;
+  if (draft.service().task_sets[index].stability == now) return;
+  model::TaskSet& set = draft.altered().task_sets[index];
+  set.stability = now;
+  set.stability_at = draft.situation.now;
+  set.updated_at = draft.situation.now;
+}
+
+void plan_one(Draft& draft, const model::TaskSet& set, Pool pool) {
+  if (set.start_not_before && *set.start_not_before > draft.situation.now) {
+    pool.may_start = false;
+    draft.wake_at(*set.start_not_before);
+    draft.say(backoff_event(draft.service()));
+  }
+  const auto& unplaced = draft.situation.unplaced;
+  const Moves moves = roll(draft, pool, unplaced ? unplaced->count : 0);
+  for (const Member& member : moves.stops) draft.stop(*member.task, stop_reason(member, set.id));
+  if (moves.start > 0) {
+    draft.decisions.starts.push_back(
+        {.id = set.id, .source = set.source, .count = moves.start, .on = {}, .zone = {}});
+  }
+}
+
+void remove_drained(Draft& draft, const Census& census) {
+  const auto gone = [&](const model::TaskSet& set) {
+    return set.draining && census.group(set.id).empty();
+  };
+  if (std::ranges::none_of(draft.service().task_sets, gone)) return;
+  std::erase_if(draft.altered().task_sets, gone);
+}
+
+}  // namespace
+
+int32_t computed_desired_count(const model::Service& service, const model::TaskSet& set) {
+  if (set.draining) return 0;
+  return static_cast<int32_t>(std::ceil(service.desired_count * set.scale_percent / 100.0 - 1e-9));
+}
+
+bool plan_task_sets(Draft& draft, const Census& census) {
+  bool all_in_place = true;
+  for (const auto& [id, members] : census.groups) {
+    if (known(draft.service(), id)) continue;
+    all_in_place = false;
+    for (const Member& member : members) draft.stop(*member.task, stop_reason(member, id));
+  }
+  for (size_t i = 0; i < draft.service().task_sets.size(); ++i) {
+    const model::TaskSet& set = draft.service().task_sets[i];
+    Pool pool = pool_of(draft, census, set);
+    const bool steady = in_place(pool);
+    plan_one(draft, set, std::move(pool));
+    follow_stability(draft, i, steady);
+    all_in_place = all_in_place && steady;
+  }
+  remove_drained(draft, census);
+  return all_in_place;
+}
+
+}  // namespace reconcile

@@ -1,0 +1,30 @@
+// ExecuteCommand: who may run what where, and the session that it becomes.
+#pragma once
+
+#include <string>
+
+#include "api/generated/ecs.h"
+#include "base/result.h"
+#include "server/exec_relay.h"
+
+namespace server {
+
+// What the agent is told on its control stream; other agents ignore it.
+struct ExecOrder {
+  std::string instance;  // ARN.
+  std::string text;      // One frame: "BerthExecuteCommandMessage".
+};
+
+struct ExecPlan {
+  ExecSession session;
+  ExecOrder order;
+  api::ecs::ExecuteCommandResponse response;
+};
+
+// `task` is the task as DescribeTasks shows it. `url` is where clients and agents reach this
+// server. Errors: InvalidParameterException, ClientException, TargetNotConnectedException: in ECS's
+// words.
+base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
+                                 const api::ecs::Task& task, const std::string& url);
+
+}  // namespace server

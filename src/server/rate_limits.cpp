@@ -1,0 +1,61 @@
+#include "server/rate_limits.h"
+
+#include <algorithm>
+
+namespace server {
+namespace {
+
+constexpr int64_t agent_factor = 10;
+
+// Sorted: what agents send by themselves.
+constexpr std::array<std::string_view, 11> agent_operations = {
+    "CreateLogGroup",
+    "CreateLogStream",
+    "DeregisterContainerInstance",
+    "DiscoverPollEndpoint",
+    "JoinCluster",
+    "PutLogEvents",
+    "RegisterContainerInstance",
+    "SubmitAttachmentStateChanges",
+    "SubmitContainerStateChange",
+    "SubmitTaskStateChange",
+    "UpdateContainerInstancesState",
+};
+static_assert(std::is_sorted(agent_operations.begin(), agent_operations.end()));
+
+// FNV-1a: the ids are not chosen by who wants to meet another one's slot.
+size_t hash_of(std::string_view text) {
+  uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace
+
+bool Pace::pass(std::atomic<int64_t>& due, base::Milliseconds now) const {
+  if (spacing_ns_ == 0) return true;
+  const int64_t now_ns = std::chrono::nanoseconds(now).count();
+  int64_t seen = due.load(std::memory_order_relaxed);
+  while (true) {
+    const int64_t start = std::max(seen, now_ns);
+    if (start - now_ns > allowance_ns_) return false;
+    if (due.compare_exchange_weak(seen, start + spacing_ns_, std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+}
+
+RateLimits::RateLimits(int64_t per_second)
+    : clients_(per_second, 2 * per_second),
+      agents_(agent_factor * per_second, 2 * agent_factor * per_second) {}
+
+bool RateLimits::pass(std::string_view access_key_id, std::string_view operation,
+                      base::Milliseconds now) {
+  const bool agent =
+      std::binary_search(agent_operations.begin(), agent_operations.end(), operation);
+  // Neighbours of an even and an odd number.
+  const size_t slot = hash_of(access_key_id) % (slots / 2) * 2 + (agent ? 1 : 0);
+  return (agent ? agents_ : clients_).pass(due_[slot], now);
+}
+
+}  // namespace server

@@ -1,0 +1,22 @@
+#include "server/shared_keys.h"
+
+#include "base/format.h"
+
+namespace server {
+
+void SharedKeys::take_agent_keys(const model::ClusterState& state) {
+  auto ring = std::make_shared<auth::KeyRing>(fixed_);
+  for (const auto& [id, key] : state.agent_keys) {
+    ring->put({.access_key_id = id,
+               .secret_access_key = mint_.agent_secret(id),
+               .session_token = {},
+               .account = account_.id,
+               .arn = base::format("arn:aws:iam::{}:user/berth-agent/{}", account_.id, id),
+               .user_id = id,
+               .access = auth::AgentAccess{.cluster = key.cluster.str(),
+                                           .container_instance = key.instance.str()}});
+  }
+  ring_.store(std::move(ring));
+}
+
+}  // namespace server

@@ -1,0 +1,239 @@
+#include "sim/agent.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sim {
+namespace {
+
+using agent::core::Core;
+using agent::core::Output;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Shorter than an operator's, so that a run of some minutes sees all of a task's life.
+agent::core::Config config_of(const std::string& name, uint64_t seed) {
+  agent::core::Config config;
+  config.agent_name = name;
+  config.random_seed = seed;
+  config.cleanup_wait = minutes(2);
+  config.remember_stopped = minutes(30);
+  config.snapshot_interval = minutes(2);
+  config.session.inactive_instance_wait = minutes(2);
+  config.session.lifetime = minutes(6);
+  config.session.lifetime_jitter = minutes(2);
+  return config;
+}
+
+}  // namespace
+
+Agent::Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server)
+    : ground_(ground),
+      plant_(plant),
+      machine_(machine),
+      link_(link),
+      server_(server),
+      who_("agent " + machine.name()) {
+  clock_ = ground_.draw_clock();
+}
+
+void Agent::start() {
+  if (core_) return;
+  if (ground_.mishap(ground_.rates.clock_step)) clock_ = ground_.draw_clock();
+  std::vector<agent::core::JournalRecord> records;
+  for (const auto& [key, value] : journal_) records.push_back({key, value});
+  plant_.journal_read(name(), records);
+  auto made = Core::create(config_of(name(), ground_.random.next()), records, local_now());
+  if (!made) {
+    ground_.fail("agent_journal", base::format("the agent of {} cannot read its own journal: {}",
+                                               name(), made.error().message));
+    return;
+  }
+  ++life_;
+  core_.emplace(std::move(*made));
+  control_ =
+      std::make_unique<AgentLink>(ground_, machine_, link_, server_,
+                                  [this](agent::core::Input input) { take(std::move(input)); });
+  core_wake_at_ = base::Time::min();
+  ground_.tell(who_, "starts with {} task(s) in its journal", core_->tasks().size());
+  machine_.listen([this, life = life_](const agent::core::ContainerEvent& event) {
+    ground_.events.after(ground_.between(base::Milliseconds{1}, base::Milliseconds{100}),
+                         [this, life, event] {
+                           if (life == life_ && core_) take(event);
+                         });
+  });
+  look_for_docker();
+  take(agent::core::Tick{});
+}
+
+void Agent::die() {
+  core_.reset();
+  ++life_;
+  inbox_.clear();
+  unwritten_.clear();
+  turn_scheduled_ = false;
+  machine_.forget_callers();
+  if (control_ != nullptr) control_->die();
+  control_.reset();
+}
+
+void Agent::crash(std::string_view why) {
+  if (!core_) return;
+  ground_.tell(who_, "dies: {}", why);
+  die();
+}
+
+void Agent::power_off(bool disk_too) {
+  ground_.tell("machine " + name(), "is switched off{}",
+               disk_too ? "; it will come back reinstalled" : "");
+  if (core_) die();
+  if (disk_too) {
+    machine_.reinstall();
+    journal_.clear();
+    ++disks_lost_;
+  } else {
+    machine_.power_cycle();
+  }
+}
+
+void Agent::docker_stops(bool live_restore) {
+  machine_.stop_docker(live_restore);
+  if (!core_) return;
+  control_->docker_is("Cannot connect to the Docker daemon.");
+  take(agent::core::RuntimeLost{"Docker has ended its stream of events."});
+}
+
+void Agent::docker_starts() {
+  machine_.start_docker();
+  // The agent asks once a second.
+  ground_.events.after(ground_.between(base::Milliseconds{1}, seconds(1)), [this, life = life_] {
+    if (life == life_ && core_ && machine_.docker_up()) look_for_docker();
+  });
+}
+
+void Agent::look_for_docker() {
+  const std::string reason =
+      machine_.docker_up() ? std::string() : "Cannot connect to the Docker daemon.";
+  control_->docker_is(reason);
+  if (reason.empty()) {
+    take(agent::core::RuntimeReady{});
+  } else {
+    take(agent::core::RuntimeLost{reason});
+  }
+}
+
+void Agent::gpu_changed() {
+  ground_.events.after(ground_.between(base::Milliseconds{100}, seconds(5)), [this, life = life_] {
+    if (life == life_ && core_) control_->announce();
+  });
+}
+
+void Agent::take(agent::core::Input input) {
+  if (!core_) return;
+  if (!plant_.into_agent(name(), input)) return;
+  inbox_.push_back(std::move(input));
+  schedule_turn();
+}
+
+void Agent::schedule_turn() {
+  if (std::exchange(turn_scheduled_, true)) return;
+  ground_.events.after(ground_.between(base::Milliseconds{0}, base::Milliseconds{5}),
+                       [this, life = life_] {
+                         if (life != life_ || !core_) return;
+                         turn_scheduled_ = false;
+                         turn();
+                       });
+}
+
+void Agent::turn() {
+  const base::Time now = local_now();
+  std::vector<Output> outputs;
+  for (agent::core::Input& input : std::exchange(inbox_, {})) {
+    outputs.push_back(core_->step(std::move(input), now));
+    plant_.out_of_agent(name(), outputs.back());
+    core_wake_at_ = outputs.back().wake_at;
+  }
+  if (now >= core_wake_at_) {
+    outputs.push_back(core_->step(agent::core::Tick{}, now));
+    plant_.out_of_agent(name(), outputs.back());
+    core_wake_at_ = outputs.back().wake_at;
+  }
+  if (!write(outputs)) return;
+  const uint64_t life = life_;
+  for (Output& output : outputs) {
+    release(output);
+    if (life != life_) return;
+  }
+  control_->advance(core_->container_instance_arn());
+  wake_at(core_wake_at_);
+}
+
+bool Agent::write(std::vector<Output>& outputs) {
+  std::vector<agent::core::JournalWrite> writes = std::exchange(unwritten_, {});
+  const size_t before = writes.size();
+  for (Output& output : outputs) {
+    std::ranges::move(output.journal, std::back_inserter(writes));
+  }
+  if (writes.empty()) return true;
+  const bool fails = ground_.mishap(ground_.rates.journal_fails);
+  if (fails && ground_.random.chance(50)) {
+    crash("its journal cannot be written");
+  } else {
+    const bool delayed = plant_.delays_journal(name());
+    for (size_t i = 0; i < writes.size(); ++i) {
+      if (delayed && i >= before) {
+        unwritten_.push_back(std::move(writes[i]));
+      } else if (writes[i].value) {
+        journal_[writes[i].key] = std::move(*writes[i].value);
+      } else {
+        journal_.erase(writes[i].key);
+      }
+    }
+    if (!fails) return true;
+    crash("just after it wrote its journal");
+  }
+  ground_.events.after(ground_.between(base::Milliseconds{100}, seconds(5)), [this] { start(); });
+  return false;
+}
+
+void Agent::release(Output& output) {
+  for (const agent::core::Note& note : output.notes) ground_.tell(who_, "{}", note.text);
+  for (const agent::core::OperationId id : output.cancelled) machine_.cancel(id);
+  for (const agent::core::Operation& operation : output.operations) begin(operation);
+  control_->send(output.messages);
+  for (const agent::core::Submit& submit : output.submits) {
+    ground_.tell(who_, "reports task {} {}", short_name(submit.request.task.value_or("")),
+                 submit.request.status.value_or(""));
+    control_->submit(submit);
+  }
+  for (const auto& command : output.session) control_->want_session(command);
+  if (output.registration) control_->want_registration(std::move(*output.registration));
+}
+
+void Agent::begin(const agent::core::Operation& operation) {
+  ground_.story.mix(operation.request.index());
+  // Shared by the copies of the answer: it is given once.
+  const auto answered = std::make_shared<bool>(false);
+  const Machine::Answer answer = [this, life = life_, id = operation.id,
+                                  answered](agent::core::OperationResult result) {
+    if (std::exchange(*answered, true) || life != life_ || !core_) return;
+    take(agent::core::OperationDone{id, std::move(result)});
+  };
+  if (auto error = plant_.fails(name(), operation)) {
+    ground_.tell(who_, "an operation fails: {}: {}", error->code, error->message);
+    return ground_.events.after(base::Milliseconds{5}, [answer, error = std::move(*error)] {
+      answer(std::unexpected(error));
+    });
+  }
+  machine_.begin(operation, answer);
+}
+
+void Agent::wake_at(base::Time local) {
+  const uint64_t wake = ++wakes_;
+  if (local == base::Time::max()) return;
+  ground_.events.after(clock_.until(local, ground_.events.now()), [this, life = life_, wake] {
+    if (life == life_ && core_ && wake == wakes_) turn();
+  });
+}
+
+}  // namespace sim

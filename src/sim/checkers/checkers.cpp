@@ -1,0 +1,23 @@
+#include "sim/checkers/checkers.h"
+
+#include <utility>
+
+#include "sim/world.h"
+
+namespace sim {
+
+void Checker::fail(std::string sentence) {
+  world_.ground().fail(name(), std::move(sentence));
+}
+
+std::vector<std::unique_ptr<Checker>> make_checkers(World& world) {
+  std::vector<std::unique_ptr<Checker>> checkers;
+  for (const auto make : {make_double_booking, make_gpu_proof, make_acknowledged, make_one_run,
+                          make_forward_only, make_memory_is_store, make_true_reasons,
+                          make_true_status, make_agreement, make_nothing_held}) {
+    checkers.push_back(make(world));
+  }
+  return checkers;
+}
+
+}  // namespace sim

@@ -1,0 +1,24 @@
+// All checkers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/checkers/checker.h"
+
+namespace sim {
+
+std::unique_ptr<Checker> make_double_booking(World& world);
+std::unique_ptr<Checker> make_gpu_proof(World& world);
+std::unique_ptr<Checker> make_acknowledged(World& world);
+std::unique_ptr<Checker> make_one_run(World& world);
+std::unique_ptr<Checker> make_forward_only(World& world);
+std::unique_ptr<Checker> make_memory_is_store(World& world);
+std::unique_ptr<Checker> make_true_reasons(World& world);
+std::unique_ptr<Checker> make_true_status(World& world);
+std::unique_ptr<Checker> make_agreement(World& world);
+std::unique_ptr<Checker> make_nothing_held(World& world);
+
+std::vector<std::unique_ptr<Checker>> make_checkers(World& world);
+
+}  // namespace sim

@@ -1,0 +1,155 @@
+// Every reason shown is true: of a refused placement, in the very state that it was computed from,
+// by a plain look at each instance; of a stopped task, by what its containers really did.
+
+#include <algorithm>
+#include <set>
+
+#include "sim/checkers/checkers.h"
+#include "sim/world.h"
+
+namespace sim {
+namespace {
+
+// Why the instance cannot take a task of the family, by a look of its own; empty: it can.
+std::set<std::string> obstacles(const model::ContainerInstance& instance, const Family& family) {
+  std::set<std::string> found;
+  const int32_t cpu = family.cpu;
+  const int32_t memory = family.memory_mib + (family.sidecar ? 64 : 0);
+  if (!instance.agent_connected) found.insert("AGENT");
+  if (instance.cpu_units - instance.cpu_units_held < cpu) found.insert("RESOURCE:CPU");
+  if (instance.memory_mib - instance.memory_mib_held < memory) found.insert("RESOURCE:MEMORY");
+  const model::HostPort port{family.host_port, false};
+  if (family.host_port != 0 &&
+      (instance.ports_held.contains(port) || instance.reserved_ports.contains(port))) {
+    found.insert("RESOURCE:PORTS");
+  }
+  int32_t idle = 0;
+  int32_t usable = 0;
+  bool room_for_share = false;
+  for (const model::GpuSlot& gpu : instance.gpus) {
+    const bool is_idle = gpu.state == model::GpuState::Idle && gpu.device.healthy;
+    usable += 1;
+    idle += is_idle ? 1 : 0;
+    int64_t taken = 0;
+    for (const model::GpuHolder& holder : gpu.holders) taken += holder.memory_mib;
+    const bool shares = is_idle || (gpu.state == model::GpuState::NvidiaMps && gpu.device.healthy);
+    room_for_share = room_for_share || (shares && gpu.device.mps_capable &&
+                                        gpu.device.memory_mib - taken >= family.shared_mib);
+  }
+  const bool no_gpus = (family.gpus > 0 && idle < family.gpus) ||
+                       (family.all_gpus && (usable == 0 || idle < usable)) ||
+                       (family.shared_mib > 0 && !room_for_share);
+  if (no_gpus) found.insert("RESOURCE:GPU");
+  return found;
+}
+
+class TrueReasons final : public Checker {
+ public:
+  using Checker::Checker;
+  std::string_view name() const override { return "true_reasons"; }
+
+  void turned(const Turn& turn) override {
+    for (const control::Reply& reply : turn.released.replies) {
+      const auto call = turn.calls.find(reply.id);
+      if (!reply.result || call == turn.calls.end() || !call->second.run_task) continue;
+      const auto* const answer = reply.result->get_if<api::ecs::RunTaskResponse>();
+      if (answer == nullptr) continue;
+      if (!turn.alone || answer->failures.empty() || !is_new(turn, *call->second.run_task))
+        continue;
+      check_refusal(turn.state, *call->second.run_task, answer->failures.back());
+    }
+  }
+  void at_rest() override {
+    const model::ClusterState* const state = world().server().state();
+    if (state == nullptr) return;
+    for (const auto& [arn, task] : state->tasks) {
+      if (task.last_status == model::TaskStatus::Stopped) check_stop(task);
+    }
+  }
+
+ private:
+  // The answer to a repeated call is the one of then.
+  static bool is_new(const Turn& turn, const api::ecs::RunTaskRequest& request) {
+    const auto token = turn.state.client_tokens.find(
+        {model::ClusterName("default"), request.client_token.value_or("")});
+    return token != turn.state.client_tokens.end() && token->second.used_at == turn.now;
+  }
+
+  void check_refusal(const model::ClusterState& state, const api::ecs::RunTaskRequest& request,
+                     const api::ecs::Failure& failure) {
+    const auto family = world().ledger().families.find(request.task_definition.value_or(""));
+    if (family == world().ledger().families.end()) return;
+    const std::string reason = failure.reason.value_or("");
+    bool named = failure.arn.value_or("").empty();
+    size_t instances = 0;
+    for (const auto& [arn, instance] : state.instances) {
+      if (instance.status != model::InstanceStatus::Active) continue;
+      ++instances;
+      const std::set<std::string> found = obstacles(instance, family->second);
+      if (found.empty()) {
+        return fail(base::format(
+            "a task of {} was refused with {} ({}), but instance {} can take "
+            "it",
+            family->first, reason, failure.detail.value_or(""), short_name(arn.str())));
+      }
+      if (arn.str() != failure.arn.value_or("")) continue;
+      named = true;
+      if (found.contains(reason)) continue;
+      fail(
+          base::format("a task of {} was refused by instance {} with {} ({}), which is not true; "
+                       "what holds is {}",
+                       family->first, short_name(arn.str()), reason, failure.detail.value_or(""),
+                       base::join(found, ", ")));
+    }
+    if (!named) {
+      fail(base::format("a task of {} was refused with {} by {}, which is no ACTIVE instance",
+                        family->first, reason, failure.arn.value_or("")));
+    }
+    if (instances > 0 && failure.arn.value_or("").empty()) {
+      fail(base::format("a task of {} was refused with {} although {} instance(s) are ACTIVE",
+                        family->first, reason, instances));
+    }
+  }
+
+  void check_stop(const model::Task& task) {
+    const std::string id = short_name(task.arn.str());
+    if (task.stop_code.empty() || task.stopped_reason.empty()) {
+      return fail(base::format("task {} is STOPPED without a reason", id));
+    }
+    if (task.stop_code == "UserInitiated" && !world().ledger().stops.contains(task.arn.str())) {
+      return fail(base::format("task {} shows UserInitiated, and nobody asked to stop it", id));
+    }
+    if (task.stop_code == "TerminationNotice" &&
+        !world().ledger().deregistered.contains(task.instance.str())) {
+      return fail(
+          base::format("task {} shows TerminationNotice, and its instance was never "
+                       "deregistered",
+                       id));
+    }
+    for (const model::TaskContainer& container : task.containers) check_exit(task, container);
+  }
+
+  // An exit code is the container's own.
+  void check_exit(const model::Task& task, const model::TaskContainer& container) {
+    if (!container.exit_code) return;
+    const auto fates = world().fates().find({task.arn.str(), container.name});
+    if (fates == world().fates().end()) {
+      return fail(base::format("container {} of task {} shows exit code {} and never ran",
+                               container.name, short_name(task.arn.str()), *container.exit_code));
+    }
+    const bool real = std::ranges::any_of(fates->second, [&](const ContainerFate& fate) {
+      return fate.exit_code == container.exit_code;
+    });
+    if (real) return;
+    fail(base::format("container {} of task {} shows exit code {}, which it did not have",
+                      container.name, short_name(task.arn.str()), *container.exit_code));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_true_reasons(World& world) {
+  return std::make_unique<TrueReasons>(world);
+}
+
+}  // namespace sim

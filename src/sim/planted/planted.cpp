@@ -1,0 +1,67 @@
+#include "sim/planted/planted.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sim {
+namespace {
+
+constexpr std::array all{
+    PlantedFault{"reply_before_commit", "a call is answered before its changes are written",
+                 "server_restarts", make_reply_before_commit},
+    PlantedFault{"dropped_change", "one record of a transaction is left out", "server_restarts",
+                 make_dropped_change},
+    PlantedFault{"memory_not_stored", "a change is made in memory and not written at all",
+                 "server_restarts", make_memory_not_stored},
+    PlantedFault{"unknown_taken_for_committed",
+                 "a commit whose outcome is unknown counts as written", "server_restarts",
+                 make_unknown_taken_for_committed},
+    PlantedFault{"fencing_ignored", "a leader that was deposed goes on as if it had written",
+                 "server_restarts", make_fencing_ignored},
+    PlantedFault{"stale_load", "a reload shows an older value of a record", "server_restarts",
+                 make_stale_load},
+    PlantedFault{"forgotten_release", "what an agent says of the GPUs of a stopped task is lost",
+                 "mixed", make_forgotten_release},
+    PlantedFault{"last_status_backwards", "a client is shown PENDING after RUNNING", "mixed",
+                 make_last_status_backwards},
+    PlantedFault{"forged_reason", "a refusal names another resource than the one that is short",
+                 "run_task_storm", make_forged_reason},
+    PlantedFault{"double_resend", "a payload is sent to a second agent, too", "mixed",
+                 make_double_resend},
+    PlantedFault{"swapped_gpu", "a payload names a GPU that was given to another task", "mixed",
+                 make_swapped_gpu},
+    PlantedFault{"non_idempotent_retry", "a call is repeated with a new clientToken",
+                 "server_restarts", make_non_idempotent_retry},
+    PlantedFault{"lost_wake_up", "the agent's timer never fires", "mixed", make_lost_wake_up},
+    PlantedFault{"ack_without_keeping", "the agent acknowledges a payload and forgets it", "mixed",
+                 make_ack_without_keeping},
+    PlantedFault{"journal_after_ack", "the agent acknowledges before its journal is written",
+                 "agent_churn", make_journal_after_ack},
+    PlantedFault{"gpu_proof_forged", "the agent calls a GPU empty without looking", "gpu_failures",
+                 make_gpu_proof_forged},
+    PlantedFault{"started_again_after_restart",
+                 "an agent that restarts takes running containers for new ones", "agent_churn",
+                 make_started_again_after_restart},
+    PlantedFault{"stale_payload_accepted",
+                 "an agent forgets stopped tasks, and an old payload arrives again", "agent_churn",
+                 make_stale_payload_accepted},
+    PlantedFault{"dropped_report", "the report of a stopped task is never sent", "mixed",
+                 make_dropped_report},
+    PlantedFault{"stopped_too_early", "the agent reports STOPPED while the containers run", "mixed",
+                 make_stopped_too_early},
+    PlantedFault{"wrong_exit_code", "a report shows exit code 0 for every container", "mixed",
+                 make_wrong_exit_code},
+};
+
+}  // namespace
+
+std::span<const PlantedFault> planted_faults() {
+  return all;
+}
+
+const PlantedFault* find_planted_fault(std::string_view name) {
+  const auto* const found = std::ranges::find(all, name, &PlantedFault::name);
+  return found == all.end() ? nullptr : found;
+}
+
+}  // namespace sim

@@ -1,0 +1,51 @@
+// The planted faults: mutations of the real system that the checkers have to catch. They prove that
+// the checkers can fail.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "sim/planted/plant.h"
+#include "sim/workloads/workload.h"
+
+namespace sim {
+
+struct PlantedFault {
+  std::string_view name;      // "reply_before_commit"
+  std::string_view what;      // The mistake that it stands for.
+  std::string_view workload;  // In which it shows soonest.
+  std::unique_ptr<Plant> (*make)();
+};
+
+std::span<const PlantedFault> planted_faults();
+// nullptr when there is none of that name.
+const PlantedFault* find_planted_fault(std::string_view name);
+
+// In the store.
+std::unique_ptr<Plant> make_reply_before_commit();
+std::unique_ptr<Plant> make_dropped_change();
+std::unique_ptr<Plant> make_memory_not_stored();
+std::unique_ptr<Plant> make_unknown_taken_for_committed();
+std::unique_ptr<Plant> make_fencing_ignored();
+std::unique_ptr<Plant> make_stale_load();
+// Around the driver.
+std::unique_ptr<Plant> make_forgotten_release();
+std::unique_ptr<Plant> make_last_status_backwards();
+std::unique_ptr<Plant> make_forged_reason();
+// In the transport and the clients.
+std::unique_ptr<Plant> make_double_resend();
+std::unique_ptr<Plant> make_swapped_gpu();
+std::unique_ptr<Plant> make_non_idempotent_retry();
+// In the agent.
+std::unique_ptr<Plant> make_lost_wake_up();
+std::unique_ptr<Plant> make_ack_without_keeping();
+std::unique_ptr<Plant> make_journal_after_ack();
+std::unique_ptr<Plant> make_gpu_proof_forged();
+std::unique_ptr<Plant> make_started_again_after_restart();
+std::unique_ptr<Plant> make_stale_payload_accepted();
+std::unique_ptr<Plant> make_dropped_report();
+std::unique_ptr<Plant> make_stopped_too_early();
+std::unique_ptr<Plant> make_wrong_exit_code();
+
+}  // namespace sim

@@ -1,0 +1,236 @@
+#include "sim/server.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sim {
+namespace {
+
+constexpr std::string_view who = "server";
+constexpr uint16_t going_away = 1001;
+constexpr size_t most_per_turn = 50;
+constexpr base::Milliseconds no_patience{0};
+
+store::Store& beneath(std::unique_ptr<store::Store>& planted, store::Store& faulty) {
+  return planted != nullptr ? *planted : faulty;
+}
+
+SeenCall seen_of(const api::Operation& operation, const api::Any& input) {
+  SeenCall seen;
+  seen.operation = std::string(operation.name);
+  if (const auto* run = input.get_if<api::ecs::RunTaskRequest>()) seen.run_task = *run;
+  if (const auto* stop = input.get_if<api::ecs::StopTaskRequest>()) seen.stop_task = *stop;
+  if (const auto* report = input.get_if<api::ecs::SubmitTaskStateChangeRequest>()) {
+    seen.report = *report;
+  }
+  return seen;
+}
+
+}  // namespace
+
+Server::Server(Ground& ground, Plant& plant, control::Settings settings, Watcher watcher)
+    : ground_(ground),
+      plant_(plant),
+      settings_(std::move(settings)),
+      watcher_(std::move(watcher)),
+      faulty_(memory_, ground.random.next(), {}),
+      planted_(plant.around_store(faulty_)),
+      watched_(ground, beneath(planted_, faulty_)) {
+  clock_ = ground_.draw_clock();
+}
+
+const model::ClusterState* Server::state() const {
+  return driver_ == nullptr || out_of_service_ ? nullptr : &driver_->core().state();
+}
+
+void Server::apply_rates() {
+  faulty_.set_faults(ground_.faults_on ? ground_.rates.store : store::Faults{});
+}
+
+void Server::start() {
+  if (driver_ != nullptr) return;
+  if (ground_.mishap(ground_.rates.clock_step)) clock_ = ground_.draw_clock();
+  faulty_.restart();
+  apply_rates();
+  auto started = driver::Driver::start(watched_, settings_, ground_.random.next(), "server",
+                                       no_patience, local_now());
+  if (!started) {
+    ground_.tell(who, "cannot start: {}", started.error().message);
+    if (ground_.failure) return;
+    ground_.events.after(std::chrono::seconds(2), [this] { start(); });
+    return;
+  }
+  driver_ = std::move(*started);
+  out_of_service_ = false;
+  ++life_;
+  ground_.tell(who, "is up with {} task(s) on {} instance(s)", state()->tasks.size(),
+               state()->instances.size());
+  if (watcher_.loaded) watcher_.loaded(*state());
+  schedule_timer();
+}
+
+void Server::die() {
+  driver_.reset();
+  ++life_;
+  inbox_.clear();
+  waiting_.clear();
+  turn_scheduled_ = false;
+  timer_at_ = base::Time::max();
+  for (const auto& [session, connection] : std::exchange(connections_, {})) {
+    connection->close_by_server(1006, "connection reset");
+  }
+  plant_.server_died();
+}
+
+void Server::crash(std::string_view why) {
+  if (driver_ == nullptr) return;
+  ground_.tell(who, "dies: {}", why);
+  die();
+}
+
+void Server::crash_at_commit(uint64_t commits, bool after_the_write) {
+  store::Faults faults = ground_.rates.store;
+  (after_the_write ? faults.crash_after_commit : faults.crash_before_commit) = commits + 1;
+  faulty_.set_faults(faults);
+}
+
+void Server::lose_disk() {
+  crash("its disk is lost");
+  disk_.records.clear();
+  disk_.expire_leader();
+  watched_.disk_lost();
+}
+
+bool Server::take_call(const api::Operation& operation, api::Any input, Reply reply) {
+  if (driver_ == nullptr) return false;
+  const control::RequestId id = ++last_request_;
+  SeenCall seen = seen_of(operation, input);
+  if (watcher_.called) watcher_.called(seen);
+  waiting_.emplace(id, Waiting{std::move(seen), std::move(reply)});
+  take(control::ApiCall{id, &operation, std::move(input), {}});
+  return true;
+}
+
+bool Server::take_connection(const std::shared_ptr<Connection>& connection,
+                             const std::string& cluster, const std::string& instance) {
+  if (driver_ == nullptr) return false;
+  const control::SessionId session = ++last_session_;
+  connections_[session] = connection;
+  const auto alive = [this, life = life_] { return life == life_; };
+  connection->accept({.heard =
+                          [this, alive, session](const acs::AgentMessage& message) {
+                            if (alive()) take(control::SessionMessage{session, message});
+                          },
+                      .closed =
+                          [this, alive, session](const std::string& reason) {
+                            if (!alive()) return;
+                            connections_.erase(session);
+                            take(control::SessionClosed{session, reason});
+                          }});
+  take(control::SessionOpened{session, model::ClusterName(cluster), model::InstanceArn(instance)});
+  return true;
+}
+
+void Server::take(control::Input input) {
+  inbox_.push_back(std::move(input));
+  schedule_turn(ground_.random.chance(50)
+                    ? base::Milliseconds{0}
+                    : ground_.between(base::Milliseconds{0}, base::Milliseconds{30}));
+}
+
+void Server::schedule_turn(base::Milliseconds delay) {
+  if (std::exchange(turn_scheduled_, true)) return;
+  ground_.events.after(delay, [this, life = life_] {
+    if (life != life_ || driver_ == nullptr) return;
+    turn_scheduled_ = false;
+    turn();
+  });
+}
+
+void Server::schedule_timer() {
+  const base::Time now = ground_.events.now();
+  base::Milliseconds wait = clock_.until(driver_->next_timer(), now);
+  if (out_of_service_) wait = std::chrono::seconds(1);
+  if (now + wait >= timer_at_ && timer_at_ > now) return;
+  timer_at_ = now + wait;
+  ground_.events.after(wait, [this, life = life_, at = timer_at_] {
+    if (life != life_ || driver_ == nullptr || at != timer_at_) return;
+    timer_at_ = base::Time::max();
+    turn();
+  });
+}
+
+void Server::turn() {
+  const size_t count = std::min(inbox_.size(), most_per_turn);
+  std::vector<control::Input> inputs(
+      std::make_move_iterator(inbox_.begin()),
+      std::make_move_iterator(inbox_.begin() + static_cast<ptrdiff_t>(count)));
+  inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<ptrdiff_t>(count));
+  if (!inbox_.empty()) schedule_turn(base::Milliseconds{1});
+  plant_.into_driver(inputs);
+  const base::Time now = local_now();
+  const bool alone = inputs.size() == 1 && driver_->next_timer() > now;
+  driver::Released released = driver_->turn(std::move(inputs), now);
+  if (faulty_.crashed()) {
+    ground_.tell(who, "dies in a commit");
+    die();
+    return ground_.events.after(
+        ground_.between(base::Milliseconds{100}, ground_.rates.longest_downtime),
+        [this] { start(); });
+  }
+  plant_.out_of_driver(released);
+  out_of_service_ = released.out_of_service.has_value();
+  if (released.reloaded) {
+    ground_.tell(who, "a write failed or its outcome is unknown: {}",
+                 out_of_service_ ? "out of service" : "the state was loaded again");
+  }
+  if (!out_of_service_) {
+    std::map<control::RequestId, SeenCall> calls;
+    for (const control::Reply& reply : released.replies) {
+      const auto found = waiting_.find(reply.id);
+      if (found != waiting_.end()) calls.emplace(reply.id, found->second.seen);
+    }
+    if (released.reloaded && watcher_.loaded) watcher_.loaded(*state());
+    if (watcher_.turned) {
+      watcher_.turned({.state = *state(),
+                       .released = released,
+                       .calls = calls,
+                       .alone = alone && !released.reloaded,
+                       .now = now});
+    }
+  }
+  release(std::move(released));
+  schedule_timer();
+}
+
+void Server::send(const std::vector<control::ToAgent>& messages) {
+  for (const control::ToAgent& message : messages) {
+    const auto connection = connections_.find(message.session);
+    if (connection != connections_.end()) connection->second->send_to_agent(message.message);
+  }
+}
+
+void Server::release(driver::Released released) {
+  for (control::Reply& reply : released.replies) {
+    const auto found = waiting_.find(reply.id);
+    if (found == waiting_.end()) continue;
+    // Shared by the copies of the answer that are under way.
+    found->second.reply(std::make_shared<const ApiReply>(std::move(reply.result)));
+    waiting_.erase(found);
+  }
+  plant_.on_the_wire(released.messages);
+  send(released.messages);
+  for (const control::CloseSession& close : released.closes) {
+    const auto connection = connections_.find(close.session);
+    if (connection == connections_.end()) continue;
+    connection->second->send_to_agent(acs::ServerError{close.reason.code, close.reason.message});
+    connection->second->close_by_server(going_away, close.reason.code);
+    connections_.erase(connection);
+  }
+  if (!released.reloaded) return;
+  for (const auto& [session, connection] : std::exchange(connections_, {})) {
+    connection->close_by_server(going_away, "the control plane has restarted");
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,115 @@
+// The control plane's process: the real driver over the real core, between a disk and the network.
+// It dies and comes back; its sessions and waiting calls die with it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/input.h"
+#include "control/settings.h"
+#include "driver/driver.h"
+#include "sim/events.h"
+#include "sim/ground.h"
+#include "sim/network.h"
+#include "sim/planted/plant.h"
+#include "sim/watched_store.h"
+#include "store/faulty/faulty_store.h"
+#include "store/memory/memory_store.h"
+
+namespace sim {
+
+// One call as checkers want to see it.
+struct SeenCall {
+  std::string operation;
+  std::optional<api::ecs::RunTaskRequest> run_task;
+  std::optional<api::ecs::StopTaskRequest> stop_task;
+  std::optional<api::ecs::SubmitTaskStateChangeRequest> report;
+};
+
+// One turn of the driver, after its changes are durable or were thrown away.
+struct Turn {
+  const model::ClusterState& state;  // Afterwards.
+  const driver::Released& released;
+  const std::map<control::RequestId, SeenCall>& calls;  // Those that `released` may answer.
+  // The turn did nothing but this one call: a refusal was computed from `state`.
+  bool alone = false;
+  base::Time now;  // On the server's clock.
+};
+
+class Server final : public ApiServer {
+ public:
+  struct Watcher {
+    std::function<void(const Turn&)> turned;
+    // A call has arrived; nothing has come of it yet.
+    std::function<void(const SeenCall&)> called;
+    // A process has loaded its state.
+    std::function<void(const model::ClusterState&)> loaded;
+  };
+
+  // The references outlive the server.
+  Server(Ground& ground, Plant& plant, control::Settings settings, Watcher watcher);
+
+  void start();
+  void crash(std::string_view why);
+  // Dies in its next commit but `commits`, before or after the write.
+  void crash_at_commit(uint64_t commits, bool after_the_write);
+  // Comes back knowing nothing.
+  void lose_disk();
+  // The faults of the world have changed.
+  void apply_rates();
+
+  bool up() const { return driver_ != nullptr; }
+  // nullptr while it is down or cannot load its state.
+  const model::ClusterState* state() const;
+  const WatchedStore& store() const { return watched_; }
+  const control::Settings& settings() const { return settings_; }
+  base::Time local_now() const { return clock_.local(ground_.events.now()); }
+
+  bool take_call(const api::Operation& operation, api::Any input, Reply reply) override;
+  // An agent opens a control stream. False: nobody listens.
+  bool take_connection(const std::shared_ptr<Connection>& connection, const std::string& cluster,
+                       const std::string& instance);
+
+ private:
+  struct Waiting {
+    SeenCall seen;
+    Reply reply;
+  };
+
+  void take(control::Input input);
+  void turn();
+  void release(driver::Released released);
+  void send(const std::vector<control::ToAgent>& messages);
+  void die();
+  void schedule_turn(base::Milliseconds delay);
+  void schedule_timer();
+
+  Ground& ground_;
+  Plant& plant_;
+  control::Settings settings_;
+  Watcher watcher_;
+  DriftingClock clock_;
+  store::MemoryDisk disk_;
+  store::MemoryStore memory_{disk_};
+  store::FaultyStore faulty_;
+  std::unique_ptr<store::Store> planted_;
+  WatchedStore watched_;
+  std::unique_ptr<driver::Driver> driver_;
+  bool out_of_service_ = false;
+  uint64_t life_ = 0;  // What was asked of an earlier process means nothing.
+  bool turn_scheduled_ = false;
+  base::Time timer_at_ = base::Time::max();  // For which a turn is scheduled, in true time.
+  control::RequestId last_request_ = 0;
+  control::SessionId last_session_ = 0;
+  std::vector<control::Input> inbox_;
+  std::map<control::RequestId, Waiting> waiting_;
+  // Shared with the agents' ends.
+  std::map<control::SessionId, std::shared_ptr<Connection>> connections_;
+};
+
+}  // namespace sim

@@ -1,0 +1,13 @@
+#include "sim/workloads/workloads.h"
+
+namespace sim {
+
+// What the seed has drawn, as it is.
+void mixed(base::Random& random, Rates&, WorkPlan& plan) {
+  plan.machines = some_machines(random, 2 + random.below(3));
+  plan.families = usual_families();
+  plan.faults_for = std::chrono::minutes(3 + random.below(4));
+  plan.calls = some_calls(random, plan.families, 20 + random.below(50), plan.faults_for);
+}
+
+}  // namespace sim

@@ -1,0 +1,33 @@
+#include "sim/workloads/workloads.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sim {
+namespace {
+
+constexpr std::array all{
+    Workload{"mixed", "a bit of everything", mixed},
+    Workload{"run_task_storm", "many RunTask calls in a few seconds", run_task_storm},
+    Workload{"agent_churn", "agents and machines die, come back, are reinstalled and deregistered",
+             agent_churn},
+    Workload{"gpu_failures", "GPUs fall off the bus or keep memory after their process died",
+             gpu_failures},
+    Workload{"server_restarts", "the server dies in its commits, and its store fails",
+             server_restarts},
+    Workload{"trace_replay", "arrivals in the shape of a published GPU cluster's trace",
+             trace_replay},
+};
+
+}  // namespace
+
+std::span<const Workload> workloads() {
+  return all;
+}
+
+const Workload* find_workload(std::string_view name) {
+  const auto* const found = std::ranges::find(all, name, &Workload::name);
+  return found == all.end() ? nullptr : found;
+}
+
+}  // namespace sim

@@ -1,0 +1,23 @@
+// All workloads, by name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sim/workloads/workload.h"
+
+namespace sim {
+
+void mixed(base::Random& random, Rates& rates, WorkPlan& plan);
+void run_task_storm(base::Random& random, Rates& rates, WorkPlan& plan);
+void agent_churn(base::Random& random, Rates& rates, WorkPlan& plan);
+void gpu_failures(base::Random& random, Rates& rates, WorkPlan& plan);
+void server_restarts(base::Random& random, Rates& rates, WorkPlan& plan);
+void trace_replay(base::Random& random, Rates& rates, WorkPlan& plan);
+
+// The first is the default.
+std::span<const Workload> workloads();
+// nullptr when there is none of that name.
+const Workload* find_workload(std::string_view name);
+
+}  // namespace sim

@@ -1,0 +1,207 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/checkers/checkers.h"
+#include "sim/world_faults.h"
+
+namespace sim {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// From the end of the faults until all calls are answered, and again until all is at rest. Longer
+// than every pause of an agent or a client, one after the other.
+constexpr base::Milliseconds settle_limit = minutes(15);
+constexpr base::Milliseconds look_every = seconds(5);
+
+control::Settings settings_of(base::Random& random) {
+  control::Settings settings;
+  // Some worlds live long enough to see stopped tasks forgotten.
+  if (random.chance(30)) settings.stopped_task_kept = minutes(5);
+  return settings;
+}
+
+}  // namespace
+
+World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLine on_line)
+    : ground_(seed, std::move(on_line)), plant_(plant) {
+  ground_.rates = draw_rates(ground_.random);
+  workload.prepare(ground_.random, ground_.rates, plan_);
+  for (const Family& family : plan_.families) ledger_.families[family.name] = family;
+  const auto each = [this](auto what) {
+    for (const auto& checker : checkers_) {
+      if (!ground_.failure) what(*checker);
+    }
+  };
+  server_ = std::make_unique<Server>(
+      ground_, plant_, settings_of(ground_.random),
+      Server::Watcher{
+          .turned = [each](const Turn& turn) { each([&](Checker& one) { one.turned(turn); }); },
+          .called = [each](const SeenCall& call) { each([&](Checker& one) { one.called(call); }); },
+          .loaded =
+              [each](const model::ClusterState& state) {
+                each([&](Checker& one) { one.loaded(state); });
+              }});
+  clients_ = std::make_unique<Clients>(ground_, plant_, *server_, ledger_);
+  for (const std::string& type : plan_.machines) add_agent(type);
+  operator_ = std::make_unique<Operator>(ground_, *server_, *clients_, agents_);
+  checkers_ = make_checkers(*this);
+}
+
+World::~World() = default;
+
+void World::add_agent(const std::string& type) {
+  const model::InstanceType* const found = model::find_instance_type(type);
+  CHECK(found != nullptr);
+  const std::string name = base::format("m{}", agents_.size() + 1);
+  machines_.push_back(std::make_unique<Machine>(
+      ground_, name, *found, fates_,
+      Machine::Watcher{.started = [this](const Machine& machine, const SimContainer& container) {
+        for (const auto& checker : checkers_) {
+          if (!ground_.failure) checker->container_started(machine, container);
+        }
+      }}));
+  links_.push_back(std::make_unique<Link>(ground_, name));
+  agents_.push_back(
+      std::make_unique<Agent>(ground_, plant_, *machines_.back(), *links_.back(), *server_));
+}
+
+const Machine* World::machine_of(const model::ContainerInstance& instance) const {
+  const auto found = std::ranges::find_if(machines_, [&](const auto& machine) {
+    return "i-" + machine->name() == instance.ec2_instance_id;
+  });
+  return found == machines_.end() ? nullptr : found->get();
+}
+
+void World::run() {
+  ground_.tell("world", "{} machines, {} calls, faults for {} s", agents_.size(),
+               plan_.calls.size(), plan_.faults_for.count() / 1000);
+  server_->start();
+  for (const auto& agent : agents_) agent->start();
+  clients_->provide();
+  for (const PlannedCall& call : plan_.calls) {
+    ground_.events.after(call.at, [this, &call] { clients_->act(call); });
+  }
+  operator_->start();
+  strike_faults({.ground = ground_,
+                 .server = *server_,
+                 .clients = *clients_,
+                 .agents = agents_,
+                 .server_disk_lost = [this] {
+                   ++ledger_.server_disks_lost;
+                   for (const auto& checker : checkers_) checker->server_disk_lost();
+                 }});
+  run_until(ground_.events.now() + plan_.faults_for);
+  heal();
+  settle();
+  ground_.story.mix(ground_.random.next());
+}
+
+void World::run_until(base::Time end) {
+  while (!ground_.failure && ground_.events.run_next(end)) {
+  }
+}
+
+void World::heal() {
+  if (ground_.failure) return;
+  ground_.faults_on = false;
+  ground_.tell("world", "faults stop; everything comes back");
+  clients_->link().heal();
+  for (const auto& link : links_) link->heal();
+  server_->apply_rates();
+  server_->start();
+  for (const auto& agent : agents_) {
+    agent->docker_starts();
+    agent->machine().break_off_pulls();
+    agent->start();
+  }
+}
+
+void World::settle() {
+  const base::Time limit = ground_.events.now() + settle_limit;
+  while (!ground_.failure && clients_->waiting() > 0) {
+    if (ground_.events.now() >= limit) {
+      return ground_.fail("liveness",
+                          base::format("{} call(s) of clients are not answered {} s "
+                                       "after the faults have stopped",
+                                       clients_->waiting(), settle_limit.count() / 1000));
+    }
+    run_until(ground_.events.now() + look_every);
+  }
+  ground_.tell("world", "every call is answered; the tasks come to their ends");
+  const base::Time rest = ground_.events.now() + settle_limit;
+  while (!ground_.failure) {
+    run_until(ground_.events.now() + look_every);
+    const std::string why = unrest();
+    if (why.empty()) break;
+    if (ground_.events.now() < rest) continue;
+    return ground_.fail("liveness", base::format("{} s after the faults have stopped {}",
+                                                 settle_limit.count() / 1000, why));
+  }
+  for (const auto& checker : checkers_) {
+    if (!ground_.failure) checker->at_rest();
+  }
+  if (!ground_.failure) ground_.tell("world", "all is at rest");
+}
+
+std::string World::task_unrest(const model::ClusterState& state) const {
+  for (const auto& [arn, task] : state.tasks) {
+    if (task.last_status == model::TaskStatus::Stopped) continue;
+    const auto* const instance = model::find_instance(state, task.instance);
+    const Machine* const machine = instance == nullptr ? nullptr : machine_of(*instance);
+    std::string text =
+        base::format("task {} on {} is {}, desired {}", short_name(arn.str()),
+                     machine == nullptr ? "?" : machine->name(), model::to_string(task.last_status),
+                     model::to_string(task.desired_status));
+    for (const auto& agent : agents_) {
+      if (agent->core() == nullptr) continue;
+      const auto known = agent->core()->tasks().find(arn.str());
+      if (known == agent->core()->tasks().end()) continue;
+      text += base::format("; for the agent of {} it is {}", agent->name(),
+                           known->second.all_stopped() ? "stopped" : "alive");
+    }
+    return text;
+  }
+  return {};
+}
+
+std::string World::agent_unrest(const Agent& agent, const model::ClusterState& state) const {
+  if (agent.core() == nullptr) return base::format("the agent of {} is down", agent.name());
+  const auto* const instance =
+      model::find_instance(state, model::InstanceArn(agent.core()->container_instance_arn()));
+  if (instance == nullptr || !instance->agent_connected) {
+    return base::format("the agent of {} is not connected", agent.name());
+  }
+  for (const model::GpuSlot& slot : instance->gpus) {
+    const PhysicalGpu* const gpu = agent.machine().gpus().find(slot.device.uuid);
+    if (slot.unproven_tasks.empty() || gpu == nullptr || !gpu->on_bus) continue;
+    return base::format("{} waits to be proven empty", slot.device.uuid);
+  }
+  for (const auto& [arn, task] : agent.core()->tasks()) {
+    if (task.settled()) continue;
+    return base::format("the agent of {} has not brought task {} to an end", agent.name(),
+                        short_name(arn));
+  }
+  for (const auto& [id, container] : agent.machine().containers()) {
+    if (container.status != agent::core::RuntimeStatus::Running) continue;
+    return base::format("container {} of task {} still runs on {}", container.container_name,
+                        short_name(container.task_arn), agent.name());
+  }
+  return {};
+}
+
+std::string World::unrest() const {
+  const model::ClusterState* const state = server_->state();
+  if (state == nullptr) return "the server does not serve";
+  if (clients_->waiting() > 0) return base::format("{} call(s) wait", clients_->waiting());
+  if (std::string why = task_unrest(*state); !why.empty()) return why;
+  for (const auto& agent : agents_) {
+    if (std::string why = agent_unrest(*agent, *state); !why.empty()) return why;
+  }
+  return {};
+}
+
+}  // namespace sim

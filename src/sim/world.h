@@ -1,0 +1,71 @@
+// A whole cluster in one process, under virtual time and one seed: the server, the agents on their
+// machines, the network between them, the clients, and those who break all of it.
+//
+// run(): a safety phase, in which faults strike and checkers look on; then the faults stop, and
+// within a bound every call must be answered, every task come to its end and every GPU be back.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/agent.h"
+#include "sim/checkers/checker.h"
+#include "sim/clients.h"
+#include "sim/ground.h"
+#include "sim/ledger.h"
+#include "sim/machine.h"
+#include "sim/operator.h"
+#include "sim/planted/plant.h"
+#include "sim/server.h"
+#include "sim/workloads/workload.h"
+
+namespace sim {
+
+class World {
+ public:
+  // `workload` and `plant` outlive the world.
+  World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLine on_line);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  void run();
+
+  Ground& ground() { return ground_; }
+  const Server& server() const { return *server_; }
+  const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
+  const Machine::Fates& fates() const { return fates_; }
+  const Ledger& ledger() const { return ledger_; }
+  // The machine of a container instance; nullptr for one that is not of this world.
+  const Machine* machine_of(const model::ContainerInstance& instance) const;
+
+ private:
+  // A machine, its network link and its agent; in this order.
+  void add_agent(const std::string& type);
+  void run_until(base::Time end);
+  void heal();
+  void settle();
+  // What is not as it should be at rest; empty: all is.
+  std::string unrest() const;
+  std::string task_unrest(const model::ClusterState& state) const;
+  std::string agent_unrest(const Agent& agent, const model::ClusterState& state) const;
+
+  Ground ground_;
+  Plant& plant_;
+  Ledger ledger_;
+  Machine::Fates fates_;
+  WorkPlan plan_;
+  std::vector<std::unique_ptr<Checker>> checkers_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<Clients> clients_;
+  std::vector<std::unique_ptr<Machine>> machines_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::vector<std::unique_ptr<Agent>> agents_;
+  std::unique_ptr<Operator> operator_;
+};
+
+}  // namespace sim

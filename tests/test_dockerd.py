@@ -1,0 +1,168 @@
+"""dockerd killed, restarted and without room, under tasks that run."""
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+import unittest
+
+from harness import (IMAGE, TASK_LABEL, Dockerd, Server, SmallDisk, Tasks, brief, container_of, gpus,
+                     shell, wait_for)
+
+
+class OwnDockerd(unittest.TestCase):
+    def begin(self, config=None, folder=None):
+        self.dockerd = Dockerd(config=config, folder=folder)
+        self.addCleanup(self.dockerd.close)
+        self.dockerd.docker.make_image()
+        self.server = Server("--emulate", "p3.8xlarge", docker=self.dockerd.docker)
+        self.addCleanup(self.server.close)
+        self.server.wait_connected(1)
+        self.tasks = Tasks(self.server)
+
+    def register(self, family, text, **members):
+        return self.tasks.register(family, {"memory": 8, "stopTimeout": 2, **shell(text),
+                                            **members}, networkMode="host")
+
+    def wait_ready(self):
+        """Until the agent takes tasks again."""
+        true = self.register("true", "true")
+        def runs():
+            told = self.tasks.ecs.run_task(taskDefinition=true)
+            return told["tasks"]
+        arn = wait_for(runs, "a task is taken", 90)[0]["taskArn"]
+        task = self.tasks.wait(arn, "STOPPED", 90)
+        self.assertEqual(0, container_of(task)["exitCode"], brief(task))
+
+    def free_gpus(self):
+        ecs = self.tasks.ecs
+        arns = ecs.list_container_instances()["containerInstanceArns"]
+        told = ecs.describe_container_instances(containerInstances=arns)["containerInstances"]
+        return sum(len(one["stringSetValue"]) for instance in told
+                   for one in instance["remainingResources"] if one["name"] == "GPU")
+
+
+class Killed(OwnDockerd):
+    def test_with_live_restore_containers_live_on(self):
+        self.begin({"live-restore": True})
+        definition = self.register("lasting", "exec sleep 900", resourceRequirements=gpus(1))
+        arns = [self.tasks.run(definition) for _ in range(2)]
+        def seen():
+            found = []
+            for arn in arns:
+                task = self.tasks.wait(arn, "RUNNING")
+                identifier = container_of(task)["runtimeId"]
+                state = self.dockerd.docker.inspect(identifier)["State"]
+                self.assertTrue(state["Running"])
+                found.append((identifier, state["StartedAt"], state["Pid"]))
+            return found
+        before = seen()
+        for _ in range(2):
+            self.dockerd.kill_and_start()
+            self.wait_ready()
+            self.assertEqual(before, seen())
+        self.assertEqual(2, self.free_gpus())
+        for arn in arns:
+            self.tasks.finish(arn)
+        wait_for(lambda: self.free_gpus() == 4, "all GPUs are free again", 30)
+
+    def test_what_ends_while_it_is_away_is_told_later(self):
+        self.begin({"live-restore": True})
+        arn = self.tasks.run(self.register("ends", "sleep 3; exit 6"))
+        self.tasks.wait(arn, "RUNNING")
+        self.dockerd.kill()
+        identifier = container_of(self.tasks.describe(arn))["runtimeId"]
+        pids = subprocess.run(["pgrep", "-f", f"moby.*{identifier}"], capture_output=True,
+                              text=True).stdout.split()
+        self.assertTrue(pids, "its shim lives on")
+        def ended():
+            return not subprocess.run(["pgrep", "-P", pids[0]], capture_output=True).stdout
+        wait_for(ended, "the container has ended", 20)
+        self.dockerd.spawn()
+        self.dockerd.wait_answers()
+        task = self.tasks.wait(arn, "STOPPED", 90)
+        self.assertIsNotNone(container_of(task).get("exitCode"), brief(task))
+
+    def test_without_it_tasks_are_stopped_and_say_why(self):
+        self.begin()
+        definition = self.register("lasting", "exec sleep 900", resourceRequirements=gpus(2))
+        arn = self.tasks.run(definition)
+        self.tasks.wait(arn, "RUNNING")
+        self.dockerd.kill_and_start()
+        task = self.tasks.wait(arn, "STOPPED", 90)
+        self.assertEqual("EssentialContainerExited", task["stopCode"], brief(task))
+        self.assertEqual("Essential container in task exited", task["stoppedReason"], brief(task))
+        self.assertNotEqual(0, container_of(task).get("exitCode"), brief(task))
+        self.assertIn("without live-restore", container_of(task)["reason"], brief(task))
+        wait_for(lambda: self.free_gpus() == 4, "all GPUs are free again", 60)
+        self.assertEqual([], self.server.containers(running_only=True))
+        self.wait_ready()
+
+
+class RestartedUnderLoad(OwnDockerd):
+    def test_every_acknowledged_task_ends_and_none_runs_twice(self):
+        self.begin({"live-restore": True})
+        definitions = [self.register("short", "sleep 0.2"),
+                       self.register("gpu", "sleep 0.3", resourceRequirements=gpus(1))]
+        chance = random.Random(3)
+        arns = []
+        stop = threading.Event()
+        def run():
+            tasks = Tasks(self.server)
+            while not stop.is_set() and len(arns) < 150:
+                told = tasks.ecs.run_task(taskDefinition=chance.choice(definitions))
+                arns.extend(one["taskArn"] for one in told["tasks"])
+                stop.wait(0.1)
+        runner = threading.Thread(target=run)
+        runner.start()
+        try:
+            for _ in range(2):
+                wanted = len(arns) + 10
+                wait_for(lambda: len(arns) >= wanted, "tasks are started", 60)
+                self.dockerd.restart()
+            wanted = len(arns) + 5
+            wait_for(lambda: len(arns) >= wanted, "tasks are started again", 90)
+        finally:
+            stop.set()
+            runner.join()
+        def unfinished():
+            found = []
+            for first in range(0, len(arns), 100):
+                told = self.tasks.ecs.describe_tasks(tasks=arns[first:first + 100])
+                self.assertEqual([], told["failures"], "an acknowledged task is lost")
+                found += [brief(one) for one in told["tasks"] if one["lastStatus"] != "STOPPED"]
+            return found
+        try:
+            wait_for(lambda: not unfinished(), "all tasks have stopped", 150)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{unfinished()[:3]}\n"
+                                 f"{self.server.output()[-4000:]}") from None
+        made = [labels[TASK_LABEL] for _, labels in self.server.containers()]
+        self.assertEqual(len(set(made)), len(made), "a task had two containers")
+        self.assertLessEqual(set(made), set(arns))
+        self.assertEqual([], self.server.containers(running_only=True))
+        wait_for(lambda: self.free_gpus() == 4, "all GPUs are free again", 60)
+
+
+class ImageStoreFull(OwnDockerd):
+    def test_a_container_that_cannot_be_made_says_why_and_room_mends_it(self):
+        disk = SmallDisk(48)
+        self.addCleanup(disk.close)
+        folder = os.path.join(disk.path, "docker")
+        os.mkdir(folder)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        self.begin(folder=folder)
+        definition = self.register("short", "true")
+        task = self.tasks.wait(self.tasks.run(definition), "STOPPED")
+        self.assertEqual(0, container_of(task)["exitCode"], brief(task))
+        disk.fill()
+        task = self.tasks.wait(self.tasks.run(definition), "STOPPED", 90)
+        self.assertNotEqual(0, container_of(task).get("exitCode"), brief(task))
+        self.assertIn("no space left on device",
+                      (container_of(task).get("reason", "") + task["stoppedReason"]).lower(),
+                      brief(task))
+        disk.free()
+        task = self.tasks.wait(self.tasks.run(definition), "STOPPED", 90)
+        self.assertEqual(0, container_of(task)["exitCode"], brief(task))
+        self.assertTrue(self.dockerd.docker.run("images", "-q", IMAGE))

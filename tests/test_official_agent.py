@@ -1,0 +1,542 @@
+"""The control plane and a peer that speaks as the official ECS agent does (official_agent.py)."""
+
+import json
+import os
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+import boto3
+import botocore.config
+import botocore.exceptions
+
+import harness
+from harness import BERTH, Server, Tasks, gpus, wait_for
+from official_agent import OfficialAgent, Refused, VERSION
+
+GPUS = [f"GPU-{digit * 8}-0000-0000-0000-000000000000" for digit in "abcd"]
+
+
+def berth(*arguments, server):
+    """The output of a berth command on the server's machine."""
+    return subprocess.run([BERTH, *arguments, "--data", server.data], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                          text=True).stdout
+
+
+class Peers(unittest.TestCase):
+    server_options = ()
+
+    def setUp(self):
+        self.server = Server(*self.server_options, command="server")
+        self.addCleanup(self.server.close)
+        self.tasks = Tasks(self.server)
+        self.ecs = self.tasks.ecs
+
+    def agent(self, **options):
+        made = OfficialAgent(self.server.url, options.pop("key", self.server.key),
+                             options.pop("secret", self.server.secret), **options)
+        self.addCleanup(made.close)
+        return made
+
+    def instance(self, agent, *include):
+        return self.ecs.describe_container_instances(
+            containerInstances=[agent.arn], include=list(include))["containerInstances"][0]
+
+    def run_on(self, agent, family, *containers, **members):
+        """(task ARN, the agent's task) of a task that the agent has been told of."""
+        arn = self.tasks.run_containers(family, *containers, **members)
+        return arn, agent.wait_task(arn)
+
+
+class Registration(Peers):
+    def test_an_external_machine_joins_and_shows_what_it_has(self):
+        agent = self.agent(gpus=GPUS).start()
+        agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+        told = wait_for(lambda: self.instance(agent) if self.instance(agent)["versionInfo"].get(
+            "agentVersion") == VERSION else None, "the agent's version")
+        self.assertTrue(told["agentConnected"])
+        self.assertEqual("DockerVersion: 20.10.24", told["versionInfo"]["dockerVersion"])
+        resources = {one["name"]: one for one in told["registeredResources"]}
+        self.assertEqual(4096, resources["CPU"]["integerValue"])
+        self.assertEqual(7800, resources["MEMORY"]["integerValue"])
+        self.assertEqual(GPUS, resources["GPU"]["stringSetValue"])
+
+    def test_a_machine_that_registers_again_keeps_its_arn_and_shows_its_new_figures(self):
+        agent = self.agent().start()
+        first = agent.arn
+        agent.kill()
+        agent.memory, agent.gpus = 16000, GPUS[:1]
+        agent.start()
+        self.assertEqual(first, agent.arn)
+        resources = {one["name"]: one for one in self.instance(agent)["registeredResources"]}
+        self.assertEqual(16000, resources["MEMORY"]["integerValue"])
+        self.assertEqual(GPUS[:1], resources["GPU"]["stringSetValue"])
+
+    def test_an_identity_document_names_the_machine_and_its_type(self):
+        agent = self.agent(external=False, identity=json.dumps({
+            "instanceId": "i-0123456789abcdef0", "instanceType": "p3.2xlarge",
+            "availabilityZone": "us-east-1b", "imageId": "ami-1", "region": "us-east-1"})).start()
+        told = self.instance(agent)
+        self.assertEqual("i-0123456789abcdef0", told["ec2InstanceId"])
+        attributes = {one["name"]: one.get("value") for one in told["attributes"]}
+        self.assertEqual("p3.2xlarge", attributes["ecs.instance-type"])
+        self.assertEqual("us-east-1b", attributes["ecs.availability-zone"])
+        _, task = self.run_on(agent, "ec2", {})
+        self.assertEqual("EC2", task.payload["launchType"])
+
+    def test_attachments_and_tags_are_answered(self):
+        agent = self.agent().start()
+        self.assertEqual("ACCEPT", agent.wire.call("SubmitAttachmentStateChanges", {
+            "cluster": "default", "attachments": [
+                {"attachmentArn": "arn:aws:ecs:us-east-1:1:attachment/a",
+                 "status": "ATTACHED"}]})["acknowledgment"])
+        self.assertIn("tags", agent.wire.call("ListTagsForResource", {"resourceArn": agent.arn}))
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            self.ecs.update_container_agent(containerInstance=agent.arn)
+        self.assertEqual("NoUpdateAvailableException",
+                         caught.exception.response["Error"]["Code"])
+
+
+class Payloads(Peers):
+    def test_gpus_are_associations_of_one_container_each_and_free_again_after_stopped(self):
+        agent = self.agent(gpus=GPUS[:2]).start()
+        arn, task = self.run_on(agent, "train",
+                                {"name": "main", "resourceRequirements": gpus(2)},
+                                {"name": "side", "essential": False})
+        self.assertEqual("EXTERNAL", task.payload["launchType"])
+        associations = task.payload["associations"]
+        self.assertEqual({("gpu", gpu, ("main",)) for gpu in GPUS[:2]},
+                         {(one["type"], one["name"], tuple(one["containers"]))
+                          for one in associations})
+        self.assertEqual("RESOURCE:GPU", self.ecs.run_task(
+            taskDefinition="train")["failures"][0]["reason"])
+        agent.run(task)
+        shown = self.tasks.wait(arn, "RUNNING")
+        self.assertEqual(set(GPUS[:2]), set(harness.container_of(shown)["gpuIds"]))
+        self.tasks.stop(arn)
+        agent.wait_task(arn, "STOPPED")
+        self.assertEqual("RESOURCE:GPU", self.ecs.run_task(
+            taskDefinition="train")["failures"][0]["reason"])
+        agent.finish(task, exit_code=137)
+        stopped = self.tasks.wait(arn, "STOPPED")
+        self.assertEqual("UserInitiated", stopped["stopCode"])
+        self.assertEqual(137, harness.container_of(stopped)["exitCode"])
+        self.assertFalse(self.ecs.run_task(taskDefinition="train")["failures"])
+
+    def test_a_flush_that_repeats_running_takes_nothing_back(self):
+        agent = self.agent().start()
+        arn, task = self.run_on(agent, "two", {}, {"name": "side", "essential": False})
+        agent.run(task)
+        self.tasks.wait(arn, "RUNNING")
+        agent.change_of(task, "side", "STOPPED", exitCode=3)
+        agent.flush(task)
+        shown = self.tasks.describe(arn)
+        self.assertEqual("RUNNING", shown["lastStatus"])
+        side = harness.container_of(shown, "side")
+        self.assertEqual(("STOPPED", 3), (side["lastStatus"], side["exitCode"]))
+        agent.finish(task)
+        agent.submit(arn, "RUNNING", [])  # Late, and out of order.
+        agent.submit(arn, "STOPPED", [])  # Twice.
+        self.assertEqual("STOPPED", self.tasks.describe(arn)["lastStatus"])
+
+    def test_overrides_and_docker_settings_arrive_in_dockers_words(self):
+        agent = self.agent().start()
+        self.tasks.register("words", {
+            "environment": [{"name": "A", "value": "1"}], "user": "nobody",
+            "dockerLabels": {"x": "y"}, "healthCheck": {"command": ["CMD", "true"], "interval": 7},
+            "linuxParameters": {"initProcessEnabled": True,
+                                "capabilities": {"add": ["SYS_PTRACE"]}},
+            "logConfiguration": {"logDriver": "awslogs", "options": {
+                "awslogs-group": "/app", "awslogs-stream-prefix": "p"}}})
+        arn = self.tasks.run("words", overrides={"containerOverrides": [
+            {"name": "main", "command": ["ls"], "environment": [{"name": "A", "value": "2"}]}]})
+        task = agent.wait_task(arn)
+        container = task.payload["containers"][0]
+        self.assertEqual((["ls"], {"A": "2"}, "{}"), (
+            container["command"], container["environment"], container["overrides"]))
+        config = json.loads(container["dockerConfig"]["config"])
+        self.assertEqual(7_000_000_000, config["Healthcheck"]["Interval"])
+        self.assertEqual("nobody", config["User"])
+        host = json.loads(container["dockerConfig"]["hostConfig"])
+        self.assertEqual(["SYS_PTRACE"], host["CapAdd"])
+        self.assertEqual({
+            "awslogs-group": "/app", "awslogs-region": "us-east-1",
+            "awslogs-endpoint": self.server.url,
+            "awslogs-stream": f"p/main/{harness.task_id(arn)}"}, host["LogConfig"]["Config"])
+
+    def test_a_task_that_the_agent_does_not_understand_is_stopped_and_not_sent_again(self):
+        agent = self.agent()
+        agent.refuse = "strange"
+        agent.start()
+        arn = self.tasks.run_containers("strange", {})
+        stopped = self.tasks.wait(arn, "STOPPED")
+        self.assertIn("UnrecogniedTaskError", stopped["stoppedReason"])
+        self.assertEqual("TaskFailedToStart", stopped["stopCode"])
+        before = len(agent.wait(lambda: agent.of("PayloadMessage"), "the payload"))
+        agent.connect()
+        agent.wait(lambda: len(agent.of("TaskManifestMessage")) == 2, "the second manifest")
+        self.run_on(agent, "plain", {})
+        self.assertEqual(before + 1, len(agent.of("PayloadMessage")))
+
+    def test_sequence_numbers_of_payloads_and_manifests_grow(self):
+        agent = self.agent().start()
+        for i in range(3):
+            self.run_on(agent, f"family-{i}", {})
+            agent.connect()
+        agent.wait(lambda: len(agent.of("TaskManifestMessage")) == 4, "four manifests")
+        numbers = [message.get("seqNum", message.get("timeline")) for kind, message in
+                   agent.messages if kind in ("PayloadMessage", "TaskManifestMessage")]
+        self.assertEqual(sorted(set(numbers)), numbers)
+        self.assertTrue(all(len(one["tasks"]) == 1 for one in agent.of("PayloadMessage")))
+
+
+class Reconnects(Peers):
+    def test_sessions_overlap_and_the_newest_gets_the_payloads(self):
+        agent = self.agent().start()
+        self.run_on(agent, "one", {})
+        old = agent.connect()
+        agent.wait(lambda: len(agent.of("TaskManifestMessage")) == 2, "the second manifest")
+        arn, _ = self.run_on(agent, "two", {})
+
+        def copies():
+            return sum(one["tasks"][0]["arn"] == arn for one in agent.of("PayloadMessage"))
+        agent.wait(lambda: copies() > 0, "the payload is noted")
+        self.assertEqual(1, copies())
+        old.close()
+        self.run_on(agent, "three", {})
+        self.assertTrue(self.instance(agent)["agentConnected"])
+
+    def test_what_was_not_acknowledged_is_sent_again_and_what_was_is_not(self):
+        agent = self.agent().start()
+        taken, _ = self.run_on(agent, "taken", {})
+        agent.lazy = True
+        open_arn, _ = self.run_on(agent, "open", {})
+        agent.lazy = False
+        agent.kill()
+        agent.start()
+        agent.wait(lambda: agent.of("PayloadMessage"), "a payload")
+        time.sleep(0.5)
+        self.assertEqual([open_arn], [one["tasks"][0]["arn"]
+                                      for one in agent.of("PayloadMessage")])
+        self.assertNotEqual(taken, open_arn)
+
+    def test_a_manifest_settles_what_was_stopped_while_the_agent_was_away(self):
+        agent = self.agent().start()
+        arn, task = self.run_on(agent, "stopped", {})
+        kept, kept_task = self.run_on(agent, "kept", {})
+        agent.run(task)
+        agent.run(kept_task)
+        agent.kill()
+        self.tasks.stop(arn)
+        agent.start()
+        agent.wait_task(arn, "STOPPED")
+        self.assertIn("TaskStopVerificationMessage", [kind for kind, _ in agent.sent])
+        agent.finish(task, exit_code=137)
+        self.assertEqual("STOPPED", self.tasks.wait(arn, "STOPPED")["lastStatus"])
+        self.assertEqual("RUNNING", self.tasks.describe(kept)["lastStatus"])
+        self.assertEqual("RUNNING", agent.tasks[kept].desired)
+
+    def test_a_task_that_ended_while_the_agent_was_dead_is_reported_before_it_connects(self):
+        agent = self.agent().start()
+        arn, task = self.run_on(agent, "short", {})
+        agent.run(task)
+        agent.kill()
+        agent.register()
+        agent.finish(task, exit_code=0)
+        self.assertEqual("EssentialContainerExited", self.tasks.wait(arn, "STOPPED")["stopCode"])
+        agent.start()
+        agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+        self.assertFalse(agent.of("PayloadMessage"))
+
+    def test_a_server_that_was_killed_knows_its_agents_and_their_tasks_again(self):
+        agent = self.agent().start()
+        arn, task = self.run_on(agent, "lasting", {})
+        agent.run(task)
+        self.server.kill()
+        self.server.start()
+        agent.kill()
+        agent.start()
+        agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        agent.finish(task)
+        self.tasks.wait(arn, "STOPPED")
+
+
+class Silence(Peers):
+    server_options = ("--agent-timeout", "3")
+
+    def test_a_silent_agent_gets_no_tasks_keeps_those_it_has_and_comes_back(self):
+        agent = self.agent().start()
+        arn, task = self.run_on(agent, "lasting", {})
+        agent.run(task)
+        agent.wait(lambda: agent.of("HeartbeatMessage"), "a heartbeat")
+        self.assertTrue(self.instance(agent)["agentConnected"])
+        agent.polite = False
+        wait_for(lambda: not self.instance(agent)["agentConnected"], "disconnected", 6)
+        self.assertIn("heartbeats", self.instance(agent)["statusReason"])
+        self.assertEqual("AGENT", self.ecs.run_task(
+            taskDefinition="lasting")["failures"][0]["reason"])
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        agent.polite = True
+        agent.connect()
+        wait_for(lambda: self.instance(agent)["agentConnected"], "connected again")
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        self.assertEqual("RUNNING", agent.tasks[arn].desired)
+        self.assertFalse(self.ecs.run_task(taskDefinition="lasting")["failures"])
+
+
+class Roles(Peers):
+    def client(self, service, credentials):
+        return boto3.session.Session(
+            credentials["accessKeyId"], credentials["secretAccessKey"],
+            credentials["sessionToken"], self.server.region).client(
+                service, endpoint_url=self.server.url,
+                config=botocore.config.Config(retries={"total_max_attempts": 1}))
+
+    def assert_denied(self, call, **members):
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            call(**members)
+        self.assertIn(caught.exception.response["Error"]["Code"],
+                      ("AccessDeniedException", "AccessDenied"))
+
+    def test_the_keys_of_roles_reach_what_the_definition_names_and_nothing_else(self):
+        agent = self.agent().start()
+        logs, ssm = self.server.client("logs"), self.server.client("ssm")
+        secrets = self.server.client("secretsmanager")
+        logs.create_log_group(logGroupName="/mine")
+        logs.create_log_group(logGroupName="/other")
+        ssm.put_parameter(Name="/app/user", Value="jane", Type="SecureString")
+        ssm.put_parameter(Name="/app/other", Value="joe", Type="SecureString")
+        password = secrets.create_secret(Name="password", SecretString="hunter2")["ARN"]
+        arn, task = self.run_on(agent, "roles", {
+            "logConfiguration": {"logDriver": "awslogs", "options": {"awslogs-group": "/mine"}},
+            "secrets": [{"name": "USER", "valueFrom": "/app/user"},
+                        {"name": "PASSWORD", "valueFrom": f"{password}:pw::"}]},
+            taskRoleArn="reader", executionRoleArn="arn:aws:iam::123456789012:role/executor")
+        container = task.payload["containers"][0]
+        self.assertEqual([("USER", "ssm", "/app/user"), ("PASSWORD", "asm", f"{password}:pw::")],
+                         [(one["name"], one["provider"], one["valueFrom"])
+                          for one in container["secrets"]])
+        self.assertNotIn("hunter2", json.dumps(task.payload))
+        role = task.payload["roleCredentials"]
+        execution = task.payload["executionRoleCredentials"]
+        self.assertEqual({role["credentialsId"], execution["credentialsId"]},
+                         set(agent.credentials))
+        identity = self.client("sts", role).get_caller_identity()
+        self.assertTrue(identity["Arn"].endswith(
+            f":assumed-role/reader/{harness.task_id(arn)}"), identity)
+        self.assertIn("/executor/", self.client("sts", execution).get_caller_identity()["Arn"])
+
+        mine = self.client("logs", role)
+        mine.create_log_stream(logGroupName="/mine", logStreamName="s")
+        mine.put_log_events(logGroupName="/mine", logStreamName="s", logEvents=[
+            {"timestamp": int(time.time() * 1000), "message": "hello"}])
+        self.assert_denied(mine.create_log_stream, logGroupName="/other", logStreamName="s")
+        self.assert_denied(mine.delete_log_group, logGroupName="/mine")
+        self.assert_denied(self.client("ecs", role).list_tasks)
+
+        reader = self.client("ssm", execution)
+        self.assertEqual("jane", reader.get_parameters(
+            Names=["/app/user"], WithDecryption=True)["Parameters"][0]["Value"])
+        self.assert_denied(reader.get_parameters, Names=["/app/other"], WithDecryption=True)
+        self.assert_denied(reader.put_parameter, Name="/app/user", Value="x", Overwrite=True)
+        keeper = self.client("secretsmanager", execution)
+        self.assertEqual("hunter2", keeper.get_secret_value(SecretId=password)["SecretString"])
+        self.assert_denied(keeper.delete_secret, SecretId=password)
+
+        wrong = dict(role, sessionToken=execution["sessionToken"])
+        with self.assertRaises(botocore.exceptions.ClientError):
+            self.client("sts", wrong).get_caller_identity()
+
+    def test_a_process_that_has_just_started_gets_the_keys_of_its_tasks_again(self):
+        agent = self.agent().start()
+        _, task = self.run_on(agent, "roles", {}, taskRoleArn="reader")
+        agent.run(task)
+        known = task.payload["roleCredentials"]["credentialsId"]
+        agent.kill()
+        agent.start()
+        sent = agent.wait(lambda: agent.of("IAMRoleCredentialsMessage"), "credentials")[0]
+        self.assertEqual((task.arn, "TaskApplication"), (sent["taskArn"], sent["roleType"]))
+        self.assertEqual(known, sent["roleCredentials"]["credentialsId"])
+        self.client("sts", sent["roleCredentials"]).get_caller_identity()
+        agent.connect()  # A renewed connection asks for nothing.
+        agent.wait(lambda: len(agent.of("TaskManifestMessage")) == 2, "the second manifest")
+        self.assertEqual(1, len(agent.of("IAMRoleCredentialsMessage")))
+
+
+class Telemetry(Peers):
+    def test_health_and_status_are_taken_in_and_every_frame_is_answered(self):
+        agent = self.agent().start()
+        check = {"command": ["CMD", "true"]}
+        arn, task = self.run_on(agent, "healthy", {"healthCheck": check},
+                                {"name": "side", "healthCheck": check})
+        agent.run(task)
+        agent.publish_idle_metrics()
+        agent.publish_health(task, main="HEALTHY", side="UNHEALTHY")
+        agent.publish_status("IMPAIRED")
+        agent.wait(lambda: {"AckPublishMetric", "AckPublishHealth", "AckPublishInstanceStatus"} <=
+                   {kind for kind, _ in agent.tcs_messages}, "three answers")
+
+        def shown():
+            told = self.tasks.describe(arn)
+            return told if told["healthStatus"] == "UNHEALTHY" else None
+        task_shown = wait_for(shown, "the task's health")
+        self.assertEqual("HEALTHY", harness.container_of(task_shown)["healthStatus"])
+        health = wait_for(
+            lambda: (told := self.instance(agent, "CONTAINER_INSTANCE_HEALTH")["healthStatus"])
+            ["overallStatus"] == "IMPAIRED" and told, "the instance's health")
+        self.assertIn(("CONTAINER_RUNTIME", "IMPAIRED"),
+                      [(one["type"], one["status"]) for one in health["details"]])
+        agent.publish_health(task, main="HEALTHY", side="HEALTHY")
+        wait_for(lambda: self.tasks.describe(arn)["healthStatus"] == "HEALTHY", "healthy again")
+
+
+class Keys(Peers):
+    def official_key(self):
+        made = json.loads(berth("token", "create", "--official", "--json", server=self.server))
+        return {"key": made["accessKeyId"], "secret": made["secretAccessKey"]}
+
+    def test_an_official_agents_key_is_good_for_one_machine_and_an_agents_work(self):
+        key = self.official_key()
+        agent = self.agent(**key).start()
+        arn, task = self.run_on(agent, "work", {})
+        agent.run(task)
+        agent.kill()
+        agent.start()
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        with self.assertRaises(Refused) as refused:
+            agent.wire.call("RunTask", {"taskDefinition": "work"})
+        self.assertEqual("AccessDeniedException", refused.exception.code)
+        with self.assertRaises(Refused) as refused:
+            self.agent(**key).register()
+        self.assertEqual("AccessDeniedException", refused.exception.code)
+        self.assertIn("data directory", json.loads(refused.exception.body)["message"])
+
+    def test_a_key_does_nothing_for_another_instance(self):
+        victim = self.agent().start()
+        arn, task = self.run_on(victim, "work", {})
+        thief = self.agent(**self.official_key()).start()
+        thief.arn = victim.arn
+        with self.assertRaises(Refused):
+            thief.connect()
+        with self.assertRaises(Refused):
+            thief.submit(arn, "STOPPED", [])
+        with self.assertRaises(Refused):
+            thief.register()
+        self.assertEqual("PENDING", self.tasks.describe(arn)["lastStatus"])
+
+    def test_a_revoked_key_is_worth_nothing(self):
+        key = self.official_key()
+        agent = self.agent(**key).start()
+        berth("token", "revoke", key["key"], server=self.server)
+        with self.assertRaises(Refused) as refused:
+            agent.register()
+        self.assertEqual("UnrecognizedClientException", refused.exception.code)
+
+    def test_a_machine_that_lost_its_data_directory_registers_anew_when_nothing_is_left(self):
+        key = self.official_key()
+        first = self.agent(**key).start().arn
+        second = self.agent(**key).start().arn
+        self.assertNotEqual(first, second)
+        self.assertEqual([second], self.ecs.list_container_instances()["containerInstanceArns"])
+
+    def join(self, token, data, **more):
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("AWS_")}
+        return harness.Process("agent", [
+            BERTH, "agent", "--server", self.server.url, "--data", data,
+            *(["--token", token] if token else [])], environment | {
+                "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", **more})
+
+    def test_a_join_token_becomes_the_key_of_one_machine(self):
+        token = json.loads(berth("token", "create", "--json", server=self.server))["token"]
+        data, other = (tempfile.mkdtemp(prefix="berth-agent-") for _ in range(2))
+        agent = self.join(token, data)
+        self.addCleanup(agent.close)
+        self.server.wait_connected()
+        path = os.path.join(data, "agent-key.json")
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
+        second = self.join(token, other)
+        self.addCleanup(second.close)
+        self.assertEqual(1, second.child.wait(30))
+        self.assertIn("has been used", second.output())
+        agent.terminate()
+        again = self.join("", data)
+        self.addCleanup(again.close)
+        self.server.wait_connected()
+        self.assertEqual(1, len(self.ecs.list_container_instances()["containerInstanceArns"]))
+        nothing = self.join("berth-join.0123.4567", tempfile.mkdtemp(prefix="berth-agent-"))
+        self.addCleanup(nothing.close)
+        self.assertEqual(1, nothing.child.wait(30))
+        self.assertIn("berth token create", nothing.output())
+
+
+class Tls(unittest.TestCase):
+    def test_a_server_with_its_own_authority_is_trusted_by_who_has_its_certificate(self):
+        server = Server("--tls", command="server")
+        self.addCleanup(server.close)
+        self.assertTrue(server.url.startswith("https://127.0.0.1:"), server.url)
+        env = json.loads(berth("env", "--json", server=server))
+        ca = env["AWS_CA_BUNDLE"]
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(os.path.join(server.data, "ca.key")).st_mode))
+        client = boto3.session.Session(server.key, server.secret, region_name=server.region)
+        ecs = client.client("ecs", endpoint_url=server.url, verify=ca)
+        self.assertEqual(1, len(ecs.list_clusters()["clusterArns"]))
+        with self.assertRaises(botocore.exceptions.SSLError):
+            client.client("ecs", endpoint_url=server.url, config=botocore.config.Config(
+                retries={"total_max_attempts": 1})).list_clusters()
+        agent = OfficialAgent(server.url, server.key, server.secret, ca_file=ca).start()
+        self.addCleanup(agent.close)
+        agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+        token = json.loads(berth("token", "create", "--json", server=server))["token"]
+        ours = harness.Process("agent", [
+            BERTH, "agent", "--server", server.url, "--ca", ca, "--token", token, "--data",
+            tempfile.mkdtemp(prefix="berth-agent-")], {
+                "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""})
+        self.addCleanup(ours.close)
+
+        def connected():
+            arns = ecs.list_container_instances()["containerInstanceArns"]
+            told = ecs.describe_container_instances(containerInstances=arns)
+            return all(one["agentConnected"] for one in told["containerInstances"]) and \
+                len(arns) == 2
+        wait_for(connected, "both agents over https", 60)
+        before = open(os.path.join(server.data, "ca.pem")).read()
+        server.stop()
+        server.start()
+        self.assertEqual(before, open(os.path.join(server.data, "ca.pem")).read())
+
+
+class Secrets(Peers):
+    def test_parameters_and_secrets_are_kept_encrypted_over_a_restart(self):
+        ssm, secrets = self.server.client("ssm"), self.server.client("secretsmanager")
+        ssm.put_parameter(Name="/a/b", Value="staple-battery", Type="SecureString")
+        arn = secrets.create_secret(Name="s", SecretString="horse-correct")["ARN"]
+        self.assertNotIn("staple-battery", json.dumps(ssm.describe_parameters(), default=str))
+        self.assertNotIn("horse-correct", json.dumps(secrets.list_secrets(), default=str))
+        with self.assertRaises(ssm.exceptions.ParameterNotFound):
+            ssm.get_parameter(Name="/a/none")
+        with self.assertRaises(secrets.exceptions.ResourceNotFoundException):
+            secrets.get_secret_value(SecretId="none")
+        self.server.kill()
+        self.server.start()
+        self.assertEqual("staple-battery", ssm.get_parameter(
+            Name="/a/b", WithDecryption=True)["Parameter"]["Value"])
+        self.assertEqual("horse-correct", secrets.get_secret_value(SecretId=arn)["SecretString"])
+        for folder, _, names in os.walk(self.server.data):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    data = file.read()
+                self.assertNotIn(b"staple-battery", data, name)
+                self.assertNotIn(b"horse-correct", data, name)
+        self.assertNotIn("staple-battery", self.server.output())
+        ssm.delete_parameter(Name="/a/b")
+        with self.assertRaises(ssm.exceptions.ParameterNotFound):
+            ssm.get_parameter(Name="/a/b")
+
+
+if __name__ == "__main__":
+    unittest.main()
