@@ -263,6 +263,15 @@ consteval Member hinted(Member member, std::string_view hint) {
   return member;
 }
 
+// `member` with the names that EC2 gives it besides; empty: the same.
+consteval Member ec2_named(Member member, std::string_view form_name, std::string_view xml_name,
+                           std::string_view xml_item_name = {}) {
+  member.form_name = form_name;
+  member.xml_name = xml_name;
+  member.xml_item_name = xml_item_name;
+  return member;
+}
+
 template <class... Members>
 consteval std::array<Member, sizeof...(Members)> members(Members... all) {
   static_assert(sizeof...(Members) <= 128, "the reader of api/json_parse.cpp counts to 128");

@@ -1,5 +1,5 @@
-// The AWS query protocol: form bodies in, XML out (STS). Pure.
-// Source: Smithy 2.0, "AWS Query protocol".
+// The AWS query protocol and that of EC2: form bodies in, XML out. Pure.
+// Sources: Smithy 2.0, "AWS query protocol" and "AWS EC2 query protocol".
 #pragma once
 
 #include <string>
@@ -26,18 +26,22 @@ struct QueryRequest {
 base::Result<QueryRequest> parse_query(std::string_view body);
 
 // Reads the parameters into the struct of `shape` at `out`. Unknown parameters are ignored.
+// `protocol`: Query ("Tags.member.1.Key") or Ec2Query ("Tag.1.Key").
 // Errors: as parse_into of api/json.h, with the same paths ("Tags[0].Key").
 base::Result<void> parse_into(const QueryRequest& request, const Shape& shape, void* out,
-                              const ParseOptions& options = {});
+                              const ParseOptions& options = {},
+                              Protocol protocol = Protocol::Query);
 
-// The XML of a reply: <ActionResponse><ActionResult>...</ActionResult><ResponseMetadata>...
+// The XML of a reply: <ActionResponse><ActionResult>...</ActionResult><ResponseMetadata>..., and of
+// EC2: <ActionResponse><requestId>...</requestId>...
 std::string print_query_response(const Service& service, std::string_view action,
                                  const Shape& shape, const void* output,
                                  std::string_view request_id);
 
-// The XML of an error; its Code is the service's query_code of error.code where that is one of its
-// own errors. Type is Receiver for server faults (also InternalFailure and ServiceUnavailable),
-// else Sender.
+// The XML of an error, <ErrorResponse><Error>..., and of EC2: <Response><Errors><Error>...; its
+// Code is the service's query_code of error.code where that is one of its own errors. Type is
+// Receiver for server faults (also InternalFailure and ServiceUnavailable), else Sender; EC2 has
+// none.
 std::string print_query_error(const Service& service, const base::Error& error,
                               std::string_view request_id);
 

@@ -100,14 +100,15 @@ std::vector<const Node*> numbered(const Node& node) {
 
 class Reader {
  public:
-  explicit Reader(const ParseOptions& options) : options_(options) {}
+  Reader(const ParseOptions& options, Protocol protocol) : options_(options), protocol_(protocol) {}
 
   base::Result<void> read_structure(const Node& node, const Shape& shape, void* out,
                                     const std::string& path) {
     for (const Member& member : shape.members) {
+      const std::string_view name = name_of(member);
       const std::string member_path =
-          path.empty() ? std::string(member.name) : base::format("{}.{}", path, member.name);
-      const Node* const child = node.child(member.name);
+          path.empty() ? std::string(name) : base::format("{}.{}", path, name);
+      const Node* const child = node.child(name);
       if (child == nullptr) {
         if (member.required) {
           violate(base::format("The member {} is required, but it is missing.", member_path));
@@ -131,6 +132,11 @@ class Reader {
   const std::string& violation() const { return violation_; }
 
  private:
+  std::string_view name_of(const Member& member) const {
+    const bool other = protocol_ == Protocol::Ec2Query && !member.form_name.empty();
+    return other ? member.form_name : member.name;
+  }
+
   base::Result<void> read(const Node& node, const Shape& shape, void* value,
                           const std::string& path) {
     switch (shape.kind) {
@@ -150,7 +156,7 @@ class Reader {
     }
   }
 
-  // "Names.member.1=a", or without the "member" where the list is flattened; "Names=" is empty.
+  // "Names.member.1=a", or without the "member", as in EC2; "Names=" is empty.
   base::Result<void> read_list(const Node& node, const Shape& shape, void* list,
                                const std::string& path) {
     shape.list->start(list);
@@ -248,6 +254,7 @@ class Reader {
   }
 
   const ParseOptions& options_;
+  const Protocol protocol_;
   std::string violation_;
 };
 
@@ -276,10 +283,10 @@ base::Result<QueryRequest> parse_query(std::string_view body) {
 }
 
 base::Result<void> parse_into(const QueryRequest& request, const Shape& shape, void* out,
-                              const ParseOptions& options) {
+                              const ParseOptions& options, Protocol protocol) {
   Node root;
   for (const auto& [name, value] : request.parameters) insert(root, name, value);
-  Reader reader(options);
+  Reader reader(options, protocol);
   TRY_VOID(reader.read_structure(root, shape, out, ""));
   if (!reader.violation().empty()) {
     return base::fail(std::string(options.validation_code), reader.violation());

@@ -6,8 +6,6 @@
 namespace api {
 namespace {
 
-void append_value(std::string& out, const Shape& shape, const void* value);
-
 // Characters that XML 1.0 cannot hold at all become U+FFFD.
 void append_text(std::string& out, std::string_view text) {
   for (size_t index = 0; index < text.size();) {
@@ -46,36 +44,56 @@ void append_element(std::string& out, std::string_view name, std::string_view te
   close(out, name);
 }
 
-void append_members(std::string& out, const Shape& shape, const void* structure) {
+// What a member and the elements of a list are called.
+struct Names {
+  bool ec2 = false;
+  std::string_view of(const Member& member) const {
+    return ec2 && !member.xml_name.empty() ? member.xml_name : member.name;
+  }
+  std::string_view of_items(const Member& member) const {
+    if (!ec2) return "member";
+    return member.xml_item_name.empty() ? "item" : member.xml_item_name;
+  }
+};
+
+// `item_name`: of the elements, where the value is a list.
+void append_value(std::string& out, const Names& names, const Shape& shape, const void* value,
+                  std::string_view item_name);
+
+void append_members(std::string& out, const Names& names, const Shape& shape,
+                    const void* structure) {
   for (const Member& member : shape.members) {
     if (!has_value(member, structure)) continue;
-    open(out, member.name);
-    append_value(out, *member.shape, member_value(member, structure));
-    close(out, member.name);
+    open(out, names.of(member));
+    append_value(out, names, *member.shape, member_value(member, structure),
+                 names.of_items(member));
+    close(out, names.of(member));
   }
 }
 
-void append_list(std::string& out, const Shape& shape, const void* list) {
+void append_list(std::string& out, const Names& names, const Shape& shape, const void* list,
+                 std::string_view item_name) {
   const auto* item = static_cast<const std::byte*>(shape.list->data(list));
   const size_t size = shape.list->size(list);
   for (size_t index = 0; index < size; ++index) {
-    open(out, "member");
-    append_value(out, *shape.element, item + index * shape.element->size);
-    close(out, "member");
+    open(out, item_name);
+    append_value(out, names, *shape.element, item + index * shape.element->size, item_name);
+    close(out, item_name);
   }
 }
 
-void append_map(std::string& out, const Shape& shape, const void* map) {
+void append_map(std::string& out, const Names& names, const Shape& shape, const void* map) {
   struct Context {
     std::string& out;
+    const Names& names;
     const Shape& element;
-  } context{out, *shape.element};
+  } context{out, names, *shape.element};
   shape.map->visit(map, &context, [](void* opaque, const std::string& key, const void* value) {
     Context& target = *static_cast<Context*>(opaque);
     open(target.out, "entry");
     append_element(target.out, "key", key);
     open(target.out, "value");
-    append_value(target.out, target.element, value);
+    append_value(target.out, target.names, target.element, value, "member");
     close(target.out, "value");
     close(target.out, "entry");
   });
@@ -88,14 +106,15 @@ void append_double(std::string& out, double value) {
   out += text;
 }
 
-void append_value(std::string& out, const Shape& shape, const void* value) {
+void append_value(std::string& out, const Names& names, const Shape& shape, const void* value,
+                  std::string_view item_name) {
   switch (shape.kind) {
     case Kind::Structure:
-      return append_members(out, shape, value);
+      return append_members(out, names, shape, value);
     case Kind::List:
-      return append_list(out, shape, value);
+      return append_list(out, names, shape, value, item_name);
     case Kind::Map:
-      return append_map(out, shape, value);
+      return append_map(out, names, shape, value);
     case Kind::String:
     case Kind::Document:
       return append_text(out, shape.string->get(value));
@@ -124,17 +143,40 @@ void open_root(std::string& out, const Service& service, std::string_view name) 
   out += "\">";
 }
 
+// Source: EC2 API reference, "Making requests"; "requestId" and "RequestID" are its own spellings.
+std::string ec2_response(const Service& service, std::string_view response, const Shape& shape,
+                         const void* output, std::string_view request_id) {
+  std::string out;
+  open_root(out, service, response);
+  append_element(out, "requestId", request_id);
+  append_value(out, {.ec2 = true}, shape, output, {});
+  close(out, response);
+  return out;
+}
+
+std::string ec2_error(const base::Error& error, std::string_view request_id) {
+  std::string out = "<Response><Errors><Error>";
+  append_element(out, "Code", error.code);
+  append_element(out, "Message", error.message);
+  out += "</Error></Errors>";
+  append_element(out, "RequestID", request_id);
+  return out + "</Response>";
+}
+
 }  // namespace
 
 std::string print_query_response(const Service& service, std::string_view action,
                                  const Shape& shape, const void* output,
                                  std::string_view request_id) {
   const std::string response = std::string(action) + "Response";
+  if (service.protocol == Protocol::Ec2Query) {
+    return ec2_response(service, response, shape, output, request_id);
+  }
   const std::string result = std::string(action) + "Result";
   std::string out;
   open_root(out, service, response);
   open(out, result);
-  append_value(out, shape, output);
+  append_value(out, {.ec2 = false}, shape, output, {});
   close(out, result);
   open(out, "ResponseMetadata");
   append_element(out, "RequestId", request_id);
@@ -145,6 +187,7 @@ std::string print_query_response(const Service& service, std::string_view action
 
 std::string print_query_error(const Service& service, const base::Error& error,
                               std::string_view request_id) {
+  if (service.protocol == Protocol::Ec2Query) return ec2_error(error, request_id);
   const ErrorType* const type = find_error(service, error.code);
   const bool server_fault =
       type != nullptr ? type->server_fault

@@ -81,8 +81,14 @@ TEST(api_round_trip, a_single_changed_member_is_unequal) {
   EXPECT_FALSE(equal(shape, left.data(), right.data()));
 }
 
+std::string form_path(const std::string& path, const Member& member, Protocol protocol) {
+  const bool other = protocol == Protocol::Ec2Query && !member.form_name.empty();
+  return (path.empty() ? "" : path + ".") + std::string(other ? member.form_name : member.name);
+}
+
 // Writes a value as a client writes a form body.
-void append_form(std::string& out, const std::string& path, const Shape& shape, const void* value) {
+void append_form(std::string& out, const std::string& path, const Shape& shape, const void* value,
+                 Protocol protocol) {
   const auto encoded = [](std::string_view text) {
     std::string hex;
     for (const char byte : text) {
@@ -97,8 +103,8 @@ void append_form(std::string& out, const std::string& path, const Shape& shape, 
     const size_t before = out.size();
     for (const Member& member : shape.members) {
       if (!has_value(member, value)) continue;
-      append_form(out, (path.empty() ? "" : path + ".") + std::string(member.name), *member.shape,
-                  member_value(member, value));
+      append_form(out, form_path(path, member, protocol), *member.shape,
+                  member_value(member, value), protocol);
     }
     if (out.size() == before && !path.empty()) out += path + "=&";
   } else if (shape.kind == Kind::List) {
@@ -106,9 +112,12 @@ void append_form(std::string& out, const std::string& path, const Shape& shape, 
     const size_t size = shape.list->size(value);
     if (size == 0) out += path + "=&";
     for (size_t index = size; index > 0; --index) {  // Backwards: the number decides.
-      append_form(out, path + ".member." + std::to_string(index), *shape.element,
-                  item + (index - 1) * shape.element->size);
+      append_form(out,
+                  path + (protocol == Protocol::Query ? ".member." : ".") + std::to_string(index),
+                  *shape.element, item + (index - 1) * shape.element->size, protocol);
     }
+  } else if (shape.kind == Kind::Enum) {
+    out += path + "=" + encoded(enum_name(shape, load_integer(shape, value))) + "&";
   } else if (shape.kind == Kind::String) {
     out += path + "=" + encoded(shape.string->get(value)) + "&";
   } else {
@@ -118,26 +127,47 @@ void append_form(std::string& out, const std::string& path, const Shape& shape, 
   }
 }
 
-TEST(api_round_trip, every_sts_request_comes_back_from_its_form) {
-  for (const Operation& operation : sts_service().operations) {
+void expect_forms_round_trip(const Service& service) {
+  for (const Operation& operation : service.operations) {
     for (uint64_t seed = 0; seed < rounds; ++seed) {
       base::Random random(seed);
       Any value = Any::create(*operation.input);
       testing::fill_random(*operation.input, Range(), value.data(), random, depth);
-      std::string form = "Action=" + std::string(operation.name) + "&Version=2011-06-15&";
-      append_form(form, "", *operation.input, value.data());
+      std::string form = "Action=" + std::string(operation.name) +
+                         "&Version=" + std::string(service.api_version) + "&";
+      append_form(form, "", *operation.input, value.data(), service.protocol);
 
       const auto request = parse_query(form);
       ASSERT_TRUE(request) << request.error().message;
       EXPECT_EQ(request->action, operation.name);
-      EXPECT_EQ(request->version, "2011-06-15");
+      EXPECT_EQ(request->version, service.api_version);
       Any read = Any::create(*operation.input);
-      const auto result = parse_into(*request, *operation.input, read.data());
+      const auto result = parse_into(*request, *operation.input, read.data(), {}, service.protocol);
       ASSERT_TRUE(result) << operation.name << ": " << result.error().message << "\n" << form;
       EXPECT_TRUE(equal(*operation.input, value.data(), read.data())) << operation.name << "\n"
                                                                       << form;
+      if (::testing::Test::HasFailure()) return;
     }
   }
+}
+
+TEST(api_round_trip, every_sts_request_comes_back_from_its_form) {
+  expect_forms_round_trip(sts_service());
+}
+
+TEST(api_round_trip, every_auto_scaling_request_comes_back_from_its_form) {
+  EXPECT_GE(autoscaling_service().operations.size(), 20U);
+  expect_forms_round_trip(autoscaling_service());
+}
+
+TEST(api_round_trip, every_ec2_request_comes_back_from_its_form) {
+  EXPECT_GE(ec2_service().operations.size(), 11U);
+  expect_forms_round_trip(ec2_service());
+}
+
+TEST(api_round_trip, every_auto_scaling_and_ec2_shape_comes_back_from_its_json) {
+  expect_all_round_trip(autoscaling_service());
+  expect_all_round_trip(ec2_service());
 }
 
 }  // namespace

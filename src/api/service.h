@@ -23,7 +23,7 @@ struct ErrorType {
   bool server_fault;
 };
 
-enum class Protocol : uint8_t { Json11, Query };
+enum class Protocol : uint8_t { Json11, Query, Ec2Query };
 
 struct Service {
   std::string_view name;  // As in a SigV4 credential scope: "ecs".
@@ -36,6 +36,8 @@ struct Service {
   std::span<const ErrorType> errors;      // Likewise.
 };
 
+const Service& autoscaling_service();
+const Service& ec2_service();
 const Service& ecs_service();
 const Service& logs_service();
 const Service& secretsmanager_service();

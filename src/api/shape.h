@@ -51,6 +51,11 @@ struct Member {
   bool required = false;
   bool always_printed = false;  // A required plain field: also when it is empty.
   std::string_view hint = {};   // A sentence for whoever gives a value that is not allowed.
+  // EC2 gives a member more names: in the form of a request, in the XML of a reply, and there of a
+  // list's elements. Empty: `name`, and "item".
+  std::string_view form_name = {};
+  std::string_view xml_name = {};
+  std::string_view xml_item_name = {};
 };
 
 struct StringAccess {

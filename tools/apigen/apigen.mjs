@@ -9,9 +9,12 @@ import {parseArgs} from 'node:util';
 
 import {header, source} from './cpp.mjs';
 import {loadModel} from './model.mjs';
+import {nameMembers} from './names.mjs';
 import {applyOverlay} from './overlay.mjs';
 
 const services = {
+  autoscaling: {package: '@aws-sdk/client-auto-scaling', protocol: 'Query'},
+  ec2: {package: '@aws-sdk/client-ec2', protocol: 'Ec2Query'},
   ecs: {package: '@aws-sdk/client-ecs', protocol: 'Json11'},
   logs: {package: '@aws-sdk/client-cloudwatch-logs', protocol: 'Json11'},
   secretsmanager: {package: '@aws-sdk/client-secrets-manager', protocol: 'Json11'},
@@ -35,6 +38,7 @@ function generate(name, service) {
         pinned[service.package]}: run npm ci --ignore-scripts`);
   }
   applyOverlay(model, overlay[name] ?? {});
+  nameMembers(model, service.protocol);
   return {[`${name}.h`]: header(model, name), [`${name}.cpp`]: source(model, name, service)};
 }
 

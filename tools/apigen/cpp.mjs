@@ -11,7 +11,7 @@ const keywords = new Set([
 
 // "enableECSManagedTags" -> "enable_ecs_managed_tags", "memoryMiB" -> "memory_mib".
 export function snakeCase(name) {
-  const snake = name.replace(/MiB/g, 'Mib').replace(/GiB/g, 'Gib').replace(/vCpu/g, 'Vcpu').replace(/VCpu/g, 'Vcpu')
+  const snake = name.replace(/ARNs/g, 'Arns').replace(/MiB/g, 'Mib').replace(/GiB/g, 'Gib').replace(/vCpu/g, 'Vcpu').replace(/VCpu/g, 'Vcpu')
                     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
                     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
                     .replace(/^_/, '')
@@ -105,13 +105,32 @@ export function header(model, namespace) {
   return lines.join('\n');
 }
 
-function memberTable({name, type, required, range, hint}) {
+// Empty where it is what the member's name says.
+function ec2Names({name, form, xml, items}) {
+  if (form === undefined) return undefined;
+  const names = [form === name ? '' : form, xml === name ? '' : xml];
+  if (items !== undefined && items !== 'item') names.push(items);
+  return names.every((each) => each === '') ? undefined : names;
+}
+
+function memberTable(member) {
+  const {name, type, required, range, hint} = member;
   const bounds = Object.entries(range ?? {}).filter(([, bound]) => bound !== null)
                      .map(([key, bound]) => `.${key} = ${bound}`);
   const macro = [required && 'REQUIRED', range && 'RANGED'].filter(Boolean).join('_') || 'MEMBER';
-  const table = `API_${macro}(${snakeCase(name)}, "${name}"` +
+  let table = `API_${macro}(${snakeCase(name)}, "${name}"` +
       `${range ? `, (::api::Range{${bounds.join(', ')}})` : ''})`;
+  const names = ec2Names(member);
+  if (names) table = `::api::ec2_named(${table}, ${names.map((each) => `"${each}"`).join(', ')})`;
   return hint ? `  ::api::hinted(${table}, ${JSON.stringify(hint)})` : `  ${table}`;
+}
+
+// EC2's model has no errors at all, and an array has at least one element.
+function errorTable(errors) {
+  if (errors.length === 0) return ['constexpr std::span<const ::api::ErrorType> errors;\n'];
+  return ['constexpr ::api::ErrorType errors[] = {',
+          ...errors.map(({name, queryCode, status, server}) =>
+              `  {"${name}", "${queryCode}", ${status}, ${server}},`), '};\n'];
 }
 
 export function source(model, namespace, service) {
@@ -133,9 +152,7 @@ export function source(model, namespace, service) {
   lines.push('namespace {\n', 'constexpr ::api::Operation operations[] = {',
              ...model.operations.map(({name, input, output}) =>
                  `  {"${name}", &api_shape_${input}, &api_shape_${output}},`), '};\n',
-             'constexpr ::api::ErrorType errors[] = {',
-             ...model.errors.map(({name, queryCode, status, server}) =>
-                 `  {"${name}", "${queryCode}", ${status}, ${server}},`), '};\n',
+             ...errorTable(model.errors),
              'constexpr ::api::Service service{', `  .name = "${namespace}",`,
              `  .target_prefix = "${model.target}",`, `  .api_version = "${model.apiVersion}",`,
              `  .xml_namespace = "${model.xmlNamespace}",`,

@@ -2,7 +2,8 @@
 //   {name, version, target, apiVersion, xmlNamespace,
 //    enums: Map(name -> [{key, value}]), structures: Map(name -> {members, union}),
 //    operations: [{name, input, output}], errors: [{name, queryCode, status, server}]}
-// A member is {name, type, required, range?}; a type is a text: "string", "integer", "long",
+// A member is {name, type, required, traits, range?}; its traits are {xmlName?, ec2QueryName?,
+// xmlFlattened?, xmlAttribute?}, and {itemName?} of a list's elements; a type is a text: "string", "integer", "long",
 // "double", "boolean", "timestamp", "blob", "document", "list<T>", "map<T>", or the name of a
 // structure or enum.
 //
@@ -92,6 +93,22 @@ function typeOf(schema) {
   }
 }
 
+// The traits of a schema that stands beside them; {} of one that stands alone.
+function traitsOf(schema) {
+  const paired = Array.isArray(schema) && schema.length === 2;
+  return paired && typeof schema[1] === 'object' && !Array.isArray(schema[1]) ? schema[1] : {};
+}
+
+// What of a member's traits its names depend on.
+function namesOf(schema) {
+  const {xmlName, ec2QueryName, xmlFlattened, xmlAttribute} = traitsOf(schema);
+  const paired = Array.isArray(schema) && (schema.length === 2 || typeof schema[0] === 'function');
+  const target = paired ? schema[0] : schema;
+  const list = typeof target === 'function' ? target() : undefined;
+  const itemName = list?.[0] === kind.list ? traitsOf(list[4]).xmlName : undefined;
+  return {xmlName, ec2QueryName, xmlFlattened, xmlAttribute, itemName};
+}
+
 // An event stream's union names errors among its events; those travel as exceptions.
 function isError(schema) {
   const bare = Array.isArray(schema) && typeof schema[0] === 'function' ? schema[0] : schema;
@@ -121,7 +138,8 @@ function structureOf(schema, declarations, enums) {
     if (required && declaration.optional) {
       throw new Error(`${name}.${member}: required in the schema, optional in the .d.ts`);
     }
-    return {name: member, type: withEnum(typeOf(types[index]), declaration.type, enums), required};
+    return {name: member, type: withEnum(typeOf(types[index]), declaration.type, enums), required,
+            traits: namesOf(types[index])};
   }).filter((member) => member !== undefined);
   return {members, union: code === kind.union};
 }

@@ -50,7 +50,7 @@ function addMembers(model, additions) {
       if (structure.members.some((member) => member.name === name)) {
         throw new Error(`overlay: the SDK has a member ${structureName}.${name} now`);
       }
-      structure.members.push({name, type, required: false});
+      structure.members.push({name, type, required: false, traits: {}});
     }
   }
 }
@@ -72,6 +72,27 @@ function addMistakes(model, overlay) {
 function setHints(model, overlay) {
   for (const [pattern, hint] of Object.entries(overlay.hints ?? {})) {
     for (const member of membersOf(model, pattern, () => true)) member.hint = hint;
+  }
+}
+
+// Members that are never read or printed: the whole of which they are a part is refused.
+function omitMembers(model, overlay) {
+  for (const pattern of overlay.omitted ?? []) {
+    const member = memberOf(model, ...pattern.split('.'));
+    const structure = model.structures.get(pattern.split('.')[0]);
+    structure.members = structure.members.filter((each) => each !== member);
+  }
+}
+
+// Enums of which values that the SDK does not know are taken, too.
+function openEnums(model, overlay) {
+  for (const name of overlay.texts ?? []) {
+    if (!model.enums.delete(name)) throw new Error(`overlay: no enum ${name}`);
+    for (const {members} of model.structures.values()) {
+      for (const member of members) {
+        member.type = member.type.replace(new RegExp(`\\b${name}\\b`), 'string');
+      }
+    }
   }
 }
 
@@ -98,6 +119,8 @@ function keepPart(model, overlay) {
 }
 
 export function applyOverlay(model, overlay) {
+  omitMembers(model, overlay);
+  openEnums(model, overlay);
   keepPart(model, overlay);
   setNumbers(model, overlay);
   addShapes(model, overlay);

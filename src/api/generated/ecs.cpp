@@ -813,9 +813,32 @@ API_DESCRIBE(BerthGpuStatus,
   API_MEMBER(reason, "reason"),
   API_MEMBER(task_arn, "taskArn"),
   API_MEMBER(emulated, "emulated"),
-  API_MEMBER(numa_node, "numaNode"));
+  API_MEMBER(numa_node, "numaNode"),
+  API_MEMBER(healthy, "healthy"),
+  API_MEMBER(utilization_percent, "utilizationPercent"),
+  API_MEMBER(memory_used_mib, "memoryUsedMiB"),
+  API_MEMBER(temperature_celsius, "temperatureCelsius"),
+  API_MEMBER(power_watts, "powerWatts"),
+  API_MEMBER(measured_at, "measuredAt"));
 bool operator==(const BerthGpuStatus& left, const BerthGpuStatus& right) {
   return equal(api_shape_BerthGpuStatus, &left, &right);
+}
+
+API_DESCRIBE(BerthQueue,
+  API_MEMBER(position, "position"),
+  API_MEMBER(length, "length"),
+  API_MEMBER(priority, "priority"),
+  API_MEMBER(reason, "reason"),
+  API_MEMBER(detail, "detail"),
+  API_MEMBER(queued_at, "queuedAt"),
+  API_MEMBER(estimated_start_at, "estimatedStartAt"),
+  API_MEMBER(estimate_basis, "estimateBasis"),
+  API_MEMBER(deadline_at, "deadlineAt"),
+  API_MEMBER(gang, "gang"),
+  API_MEMBER(gang_size, "gangSize"),
+  API_MEMBER(gang_present, "gangPresent"));
+bool operator==(const BerthQueue& left, const BerthQueue& right) {
+  return equal(api_shape_BerthQueue, &left, &right);
 }
 
 API_DESCRIBE(CanaryConfiguration,
@@ -3470,7 +3493,9 @@ API_DESCRIBE(Task,
   API_MEMBER(version, "version"),
   API_MEMBER(ephemeral_storage, "ephemeralStorage"),
   API_MEMBER(fargate_ephemeral_storage, "fargateEphemeralStorage"),
-  API_MEMBER(berth_stage, "berthStage"));
+  API_MEMBER(berth_stage, "berthStage"),
+  API_MEMBER(berth_pull_percent, "berthPullPercent"),
+  API_MEMBER(berth_queue, "berthQueue"));
 bool operator==(const Task& left, const Task& right) {
   return equal(api_shape_Task, &left, &right);
 }
@@ -4221,7 +4246,8 @@ API_DESCRIBE(SubmitTaskStateChangeRequest,
   API_MEMBER(pull_stopped_at, "pullStoppedAt"),
   API_MEMBER(execution_stopped_at, "executionStoppedAt"),
   API_MEMBER(gpu_release, "gpuRelease"),
-  API_MEMBER(berth_stage, "berthStage"));
+  API_MEMBER(berth_stage, "berthStage"),
+  API_MEMBER(berth_pull_percent, "berthPullPercent"));
 bool operator==(const SubmitTaskStateChangeRequest& left, const SubmitTaskStateChangeRequest& right) {
   return equal(api_shape_SubmitTaskStateChangeRequest, &left, &right);
 }

@@ -1055,9 +1055,32 @@ struct BerthGpuStatus {
   std::optional<std::string> task_arn = {};
   std::optional<bool> emulated = {};
   std::optional<int32_t> numa_node = {};
+  std::optional<bool> healthy = {};
+  std::optional<double> utilization_percent = {};
+  std::optional<int64_t> memory_used_mib = {};
+  std::optional<double> temperature_celsius = {};
+  std::optional<double> power_watts = {};
+  std::optional<base::Time> measured_at = {};
   friend bool operator==(const BerthGpuStatus& left, const BerthGpuStatus& right);
 };
 API_DESCRIBED(BerthGpuStatus);
+
+struct BerthQueue {
+  std::optional<int32_t> position = {};
+  std::optional<int32_t> length = {};
+  std::optional<int32_t> priority = {};
+  std::optional<std::string> reason = {};
+  std::optional<std::string> detail = {};
+  std::optional<base::Time> queued_at = {};
+  std::optional<base::Time> estimated_start_at = {};
+  std::optional<std::string> estimate_basis = {};
+  std::optional<base::Time> deadline_at = {};
+  std::optional<std::string> gang = {};
+  std::optional<int32_t> gang_size = {};
+  std::optional<int32_t> gang_present = {};
+  friend bool operator==(const BerthQueue& left, const BerthQueue& right);
+};
+API_DESCRIBED(BerthQueue);
 
 struct CanaryConfiguration {
   std::optional<double> canary_percent = {};
@@ -3712,6 +3735,8 @@ struct Task {
   std::optional<EphemeralStorage> ephemeral_storage = {};
   std::optional<TaskEphemeralStorage> fargate_ephemeral_storage = {};
   std::optional<std::string> berth_stage = {};
+  std::optional<int32_t> berth_pull_percent = {};
+  std::optional<BerthQueue> berth_queue = {};
   friend bool operator==(const Task& left, const Task& right);
 };
 API_DESCRIBED(Task);
@@ -4463,6 +4488,7 @@ struct SubmitTaskStateChangeRequest {
   std::optional<base::Time> execution_stopped_at = {};
   List<BerthGpuRelease> gpu_release = {};
   std::optional<std::string> berth_stage = {};
+  std::optional<int32_t> berth_pull_percent = {};
   friend bool operator==(const SubmitTaskStateChangeRequest& left, const SubmitTaskStateChangeRequest& right);
 };
 API_DESCRIBED(SubmitTaskStateChangeRequest);
