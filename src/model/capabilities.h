@@ -47,6 +47,8 @@ inline constexpr std::string_view capability_volume_driver_prefix = "ecs.capabil
 inline constexpr std::string_view attribute_cpu_architecture = "ecs.cpu-architecture";
 // With Berth's version; other agents have none.
 inline constexpr std::string_view attribute_berth_agent = "berth.agent";
+// With the address at which the machine's neighbours reach it, where Berth's agent knows it.
+inline constexpr std::string_view attribute_host_address = "berth.host-address";
 
 // What every agent of Berth registers. Beside these, as far as its machine has them:
 // capability_gpu_sharing where NVIDIA MPS can run, capability_selinux and capability_apparmor where

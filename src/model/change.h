@@ -86,8 +86,18 @@ struct InstanceForgotten {
   InstanceArn arn;
 };
 
+// Accepted without an instance: PROVISIONING, until TaskPlaced gives it one.
+struct TaskQueued {
+  Task task;
+};
+// New, or a task that was PROVISIONING until now, as it is from here on.
 struct TaskPlaced {
   Task task;
+};
+struct TaskWaits {  // In memory only: why a waiting task was not placed.
+  TaskArn arn;
+  std::string reason;
+  std::string detail;
 };
 struct TaskStopRequested {
   TaskArn arn;
@@ -123,6 +133,7 @@ struct TaskReported {
   std::optional<base::Time> pull_stopped_at;
   std::optional<base::Time> execution_stopped_at;
   std::string stage{};
+  std::optional<int32_t> pull_percent{};
   std::vector<GpuRelease> gpu_releases;
 };
 // Health comes on the telemetry stream, apart from everything else that is told of a task.
@@ -170,8 +181,45 @@ struct ServiceForgotten {
 
 // TagResource and UntagResource: the tags of the resource from now on.
 struct TagsSet {
-  std::variant<ClusterName, InstanceArn, TaskDefinitionArn, TaskArn, ServiceArn> resource;
+  std::variant<ClusterName, InstanceArn, TaskDefinitionArn, TaskArn, ServiceArn,
+               CapacityProviderName>
+      resource;
   api::List<api::ecs::Tag> tags;
+};
+
+// New, or as it is from now on.
+struct CapacityProviderPut {
+  CapacityProvider provider;
+};
+struct CapacityProviderForgotten {
+  std::string name;
+};
+struct ClusterCapacityProvidersSet {
+  ClusterName cluster;
+  std::vector<std::string> capacity_providers;
+  api::List<api::ecs::CapacityProviderStrategyItem> default_strategy;
+};
+struct AutoScalingGroupPut {
+  AutoScalingGroup group;
+};
+struct AutoScalingGroupForgotten {  // With its activities.
+  std::string name;
+};
+// New, or the one of the same id as it is from now on.
+struct ScalingActivityPut {
+  ScalingActivity activity;
+};
+struct LaunchConfigurationPut {
+  LaunchConfiguration configuration;
+};
+struct LaunchConfigurationForgotten {
+  std::string name;
+};
+struct LaunchTemplatePut {
+  LaunchTemplate launch_template;
+};
+struct LaunchTemplateForgotten {
+  std::string id;
 };
 
 struct ClientTokenUsed {
@@ -197,16 +245,18 @@ struct JoinTokenRemoved {
   std::string id;
 };
 
-using Change =
-    std::variant<ClusterCreated, ClusterDeleted, TaskDefinitionRegistered,
-                 TaskDefinitionDeregistered, InstanceRegistered, InstanceDeregistered,
-                 AgentConnectionChanged, AttributesPut, AttributesDeleted, GpuQuarantined,
-                 GpuCleared, GpuProven, InstanceStatusChanged, InstanceObserved, InstanceForgotten,
-                 TaskPlaced, TaskStopRequested, TaskReported, ContainerHealthReported,
-                 TaskAcknowledged, TaskExpired, TagsSet, ClientTokenUsed, ClientTokenExpired,
-                 AgentKeyPut, AgentKeyRemoved, JoinTokenPut, JoinTokenRemoved, TaskProtectionSet,
-                 ServicePut, ServiceEventAdded, ServiceRevisionPut, ServiceDeploymentPut,
-                 ServiceDeploymentForgotten, ServiceRevisionForgotten, ServiceForgotten>;
+using Change = std::variant<
+    ClusterCreated, ClusterDeleted, TaskDefinitionRegistered, TaskDefinitionDeregistered,
+    InstanceRegistered, InstanceDeregistered, AgentConnectionChanged, AttributesPut,
+    AttributesDeleted, GpuQuarantined, GpuCleared, GpuProven, InstanceStatusChanged,
+    InstanceObserved, InstanceForgotten, TaskQueued, TaskPlaced, TaskWaits, TaskStopRequested,
+    TaskReported, ContainerHealthReported, TaskAcknowledged, TaskExpired, TagsSet, ClientTokenUsed,
+    ClientTokenExpired, AgentKeyPut, AgentKeyRemoved, JoinTokenPut, JoinTokenRemoved,
+    TaskProtectionSet, ServicePut, ServiceEventAdded, ServiceRevisionPut, ServiceDeploymentPut,
+    ServiceDeploymentForgotten, ServiceRevisionForgotten, ServiceForgotten, CapacityProviderPut,
+    CapacityProviderForgotten, ClusterCapacityProvidersSet, AutoScalingGroupPut,
+    AutoScalingGroupForgotten, ScalingActivityPut, LaunchConfigurationPut,
+    LaunchConfigurationForgotten, LaunchTemplatePut, LaunchTemplateForgotten>;
 
 // Performs the change. A change that the state cannot take (a GPU given twice, a status that goes
 // back, an unknown task) is a broken invariant: CHECK.

@@ -25,6 +25,13 @@ void hold_gpu(const Task& task, const GpuAssignment& assignment, GpuSlot& gpu) {
   gpu.state = assignment.shared ? GpuState::NvidiaMps : GpuState::Dedicated;
 }
 
+void leave_group(ClusterState& state, const Task& task) {
+  const auto group = state.tasks_by_group.find({task.cluster, task.group});
+  CHECK(group != state.tasks_by_group.end());
+  group->second.erase(task.arn);
+  if (group->second.empty()) state.tasks_by_group.erase(group);
+}
+
 }  // namespace
 
 void refresh_gpu(const ClusterState& state, GpuSlot& gpu) {
@@ -74,6 +81,18 @@ void hold(ClusterState& state, const Task& task) {
   state.tasks_by_group[{task.cluster, task.group}].insert(task.arn);
 }
 
+void wait(ClusterState& state, const Task& task) {
+  state.tasks_by_group[{task.cluster, task.group}].insert(task.arn);
+  state.waiting_tasks[task.cluster].insert(task.arn);
+}
+
+void wait_no_more(ClusterState& state, const Task& task) {
+  leave_group(state, task);
+  const auto waiting = state.waiting_tasks.find(task.cluster);
+  CHECK(waiting != state.waiting_tasks.end() && waiting->second.erase(task.arn) == 1);
+  if (waiting->second.empty()) state.waiting_tasks.erase(waiting);
+}
+
 void let_go(ClusterState& state, const Task& task) {
   ContainerInstance& instance = instance_of(state, task);
   instance.cpu_units_held -= task.held.cpu_units;
@@ -84,10 +103,7 @@ void let_go(ClusterState& state, const Task& task) {
     refresh_gpu(state, gpu);
   }
   instance.tasks.erase(task.arn);
-  const auto group = state.tasks_by_group.find({task.cluster, task.group});
-  CHECK(group != state.tasks_by_group.end());
-  group->second.erase(task.arn);
-  if (group->second.empty()) state.tasks_by_group.erase(group);
+  leave_group(state, task);
 }
 
 void check_invariants(const ClusterState& state) {
@@ -124,6 +140,9 @@ void check_invariants(const ClusterState& state) {
     }
     ++held;
     CHECK(state.tasks_by_group.at({task.cluster, task.group}).contains(arn));
+    const auto waiting = state.waiting_tasks.find(task.cluster);
+    const bool waits = waiting != state.waiting_tasks.end() && waiting->second.contains(arn);
+    CHECK(waits == task.waiting.has_value() && waits == task.instance.str().empty());
   }
   CHECK(held + state.stopped_tasks.size() == state.tasks.size());
 }

@@ -9,6 +9,9 @@ namespace model {
 void hold(ClusterState& state, const Task& task);
 // The task lets go of all that it holds.
 void let_go(ClusterState& state, const Task& task);
+// The task, which has no instance, is in the indexes of tasks that wait; and no longer.
+void wait(ClusterState& state, const Task& task);
+void wait_no_more(ClusterState& state, const Task& task);
 // Counts the task in (+1) or out (-1) of its instance's running or pending tasks.
 void count_status(ClusterState& state, const Task& task, int32_t by);
 // The GPU's state as its holders make it; a quarantine stays.

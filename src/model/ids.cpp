@@ -59,6 +59,22 @@ std::string task_set_arn(const ServiceArn& service, std::string_view id) {
   return beneath(service, "task-set", id);
 }
 
+std::string capacity_provider_arn(const Account& account, std::string_view name) {
+  return base::format("arn:aws:ecs:{}:{}:capacity-provider/{}", account.region, account.id, name);
+}
+
+std::string auto_scaling_group_arn(const Account& account, std::string_view id,
+                                   std::string_view name) {
+  return base::format("arn:aws:autoscaling:{}:{}:autoScalingGroup:{}:autoScalingGroupName/{}",
+                      account.region, account.id, id, name);
+}
+
+std::string launch_configuration_arn(const Account& account, std::string_view id,
+                                     std::string_view name) {
+  return base::format("arn:aws:autoscaling:{}:{}:launchConfiguration:{}:launchConfigurationName/{}",
+                      account.region, account.id, id, name);
+}
+
 std::string_view short_id(std::string_view arn) {
   const size_t slash = arn.rfind('/');
   return slash == std::string_view::npos ? arn : arn.substr(slash + 1);

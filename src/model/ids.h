@@ -16,6 +16,7 @@ using TaskDefinitionArn = base::Id<struct TaskDefinitionArnTag>;  // With its re
 using ServiceArn = base::Id<struct ServiceArnTag>;
 using ServiceRevisionArn = base::Id<struct ServiceRevisionArnTag>;
 using ServiceDeploymentArn = base::Id<struct ServiceDeploymentArnTag>;
+using CapacityProviderName = base::Id<struct CapacityProviderNameTag>;
 
 // Whose ARNs these are: one account in one region.
 struct Account {
@@ -37,6 +38,12 @@ ServiceRevisionArn service_revision_arn(const ServiceArn& service, std::string_v
 ServiceDeploymentArn service_deployment_arn(const ServiceArn& service, std::string_view id);
 // `id` is "ecs-svc/<digits>".
 std::string task_set_arn(const ServiceArn& service, std::string_view id);
+
+std::string capacity_provider_arn(const Account& account, std::string_view name);
+std::string auto_scaling_group_arn(const Account& account, std::string_view id,
+                                   std::string_view name);
+std::string launch_configuration_arn(const Account& account, std::string_view id,
+                                     std::string_view name);
 
 // The part of an ARN behind its last "/": the id of a task or an instance.
 std::string_view short_id(std::string_view arn);

@@ -40,6 +40,7 @@ struct InstanceRecord {
   bool agent_connected = false;
   std::string status_reason;
   base::Time connected_changed_at;
+  std::string capacity_provider;
 };
 API_DESCRIBED(InstanceRecord);
 

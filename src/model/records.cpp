@@ -5,6 +5,8 @@
 #include "base/format.h"
 #include "model/derived.h"
 #include "model/record_types.h"
+#include "model/records_capacity.h"
+#include "model/records_services.h"
 
 namespace model {
 
@@ -22,7 +24,9 @@ API_DESCRIBE_ENUM(InstanceStatus, {InstanceStatus::Registering, "REGISTERING"},
 
 API_DESCRIBE(Cluster, API_MEMBER(name, "name"), API_MEMBER(status, "status"),
              API_MEMBER(created_at, "createdAt"), API_MEMBER(tags, "tags"),
-             API_MEMBER(settings, "settings"), API_MEMBER(configuration, "configuration"));
+             API_MEMBER(settings, "settings"), API_MEMBER(configuration, "configuration"),
+             API_MEMBER(capacity_providers, "capacityProviders"),
+             API_MEMBER(default_capacity_provider_strategy, "defaultCapacityProviderStrategy"));
 
 API_DESCRIBE(TaskDefinition, API_MEMBER(family, "family"), API_MEMBER(revision, "revision"),
              API_MEMBER(definition, "definition"), API_MEMBER(tags, "tags"));
@@ -52,7 +56,8 @@ API_DESCRIBE(InstanceRecord, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluste
              API_MEMBER(attributes, "attributes"), API_MEMBER(gpus, "gpus"),
              API_MEMBER(tags, "tags"), API_MEMBER(agent_connected, "agentConnected"),
              API_MEMBER(status_reason, "statusReason"),
-             API_MEMBER(connected_changed_at, "connectedChangedAt"));
+             API_MEMBER(connected_changed_at, "connectedChangedAt"),
+             API_MEMBER(capacity_provider, "capacityProvider"));
 
 API_DESCRIBE(GpuAssignment, API_MEMBER(container, "container"), API_MEMBER(gpu, "gpu"),
              API_MEMBER(shared, "shared"), API_MEMBER(memory_mib, "memoryMiB"),
@@ -79,7 +84,10 @@ API_DESCRIBE(Task, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(stopped_at, "stoppedAt"), API_MEMBER(pull_started_at, "pullStartedAt"),
              API_MEMBER(pull_stopped_at, "pullStoppedAt"),
              API_MEMBER(execution_stopped_at, "executionStoppedAt"), API_MEMBER(stage, "stage"),
-             API_MEMBER(subnet, "subnet"), API_MEMBER(protected_until, "protectedUntil"));
+             API_MEMBER(pull_percent, "pullPercent"), API_MEMBER(subnet, "subnet"),
+             API_MEMBER(protected_until, "protectedUntil"),
+             API_MEMBER(capacity_provider, "capacityProvider"), API_MEMBER(waiting, "waiting"),
+             API_MEMBER(gang_environment, "gangEnvironment"));
 API_DESCRIBE(ClientToken, API_MEMBER(cluster, "cluster"), API_MEMBER(token, "token"),
              API_MEMBER(operation, "operation"), API_MEMBER(request_hash, "requestHash"),
              API_MEMBER(tasks, "tasks"), API_MEMBER(failures, "failures"),
@@ -115,7 +123,8 @@ InstanceRecord record_of(const ContainerInstance& instance) {
       .tags = instance.tags,
       .agent_connected = instance.agent_connected,
       .status_reason = instance.status_reason,
-      .connected_changed_at = instance.connected_changed_at};
+      .connected_changed_at = instance.connected_changed_at,
+      .capacity_provider = instance.capacity_provider};
   for (const GpuSlot& gpu : instance.gpus) {
     const bool quarantined = gpu.state == GpuState::Quarantined;
     record.gpus.push_back({gpu.device,
@@ -158,6 +167,7 @@ ContainerInstance instance_of(InstanceRecord record) {
   instance.agent_connected = record.agent_connected;
   instance.status_reason = std::move(record.status_reason);
   instance.connected_changed_at = record.connected_changed_at;
+  instance.capacity_provider = std::move(record.capacity_provider);
   return instance;
 }
 
@@ -165,19 +175,9 @@ constexpr std::string_view cluster_prefix = "cluster/";
 constexpr std::string_view definition_prefix = "task-definition/";
 constexpr std::string_view instance_prefix = "instance/";
 constexpr std::string_view task_prefix = "task/";
-constexpr std::string_view service_prefix = "service/";
-constexpr std::string_view events_prefix = "service-events/";
-constexpr std::string_view revision_prefix = "service-revision/";
-constexpr std::string_view rollout_prefix = "service-deployment/";
 constexpr std::string_view token_prefix = "client-token/";
 constexpr std::string_view agent_key_prefix = "agent-key/";
 constexpr std::string_view join_token_prefix = "join-token/";
-
-// "arn:...:task/<cluster>/<id>" to "task/<cluster>/<id>".
-std::string_view behind_account(std::string_view arn) {
-  for (int colons = 0; colons < 5; ++colons) arn.remove_prefix(arn.find(':') + 1);
-  return arn;
-}
 
 std::string key_of(const InstanceArn& arn) {
   std::string_view resource = behind_account(arn.str());
@@ -187,17 +187,8 @@ std::string key_of(const InstanceArn& arn) {
 std::string key_of(const TaskArn& arn) {
   return std::string(behind_account(arn.str()));
 }
-std::string key_of(const ServiceArn& arn) {
-  return std::string(behind_account(arn.str()));
-}
-std::string key_of(const ServiceRevisionArn& arn) {
-  return std::string(behind_account(arn.str()));
-}
-std::string key_of(const ServiceDeploymentArn& arn) {
-  return std::string(behind_account(arn.str()));
-}
-std::string events_key_of(const ServiceArn& arn) {
-  return std::string(events_prefix) + key_of(arn).substr(service_prefix.size());
+std::string key_of(const CapacityProviderName& name) {
+  return capacity_key_of(name);
 }
 std::string key_of(const ClusterName& name) {
   return std::string(cluster_prefix) + name.str();
@@ -227,6 +218,8 @@ struct KeysOf {
   void operator()(const InstanceRegistered& change) const {
     keys.insert(key_of(change.instance.arn));
   }
+  void operator()(const TaskQueued& change) const { keys.insert(key_of(change.task.arn)); }
+  void operator()(const TaskWaits&) const {}
   void operator()(const TaskPlaced& change) const { keys.insert(key_of(change.task.arn)); }
   void operator()(const TaskReported& change) const {
     keys.insert(key_of(change.arn));
@@ -236,6 +229,13 @@ struct KeysOf {
   void operator()(const TaskAcknowledged&) const {}
   void operator()(const TagsSet& change) const {
     std::visit([this](const auto& resource) { keys.insert(key_of(resource)); }, change.resource);
+  }
+  void operator()(const ClusterCapacityProvidersSet& change) const {
+    keys.insert(key_of(change.cluster));
+  }
+  void operator()(const AutoScalingGroupForgotten& change) const {
+    keys.insert(capacity_key_of(change));
+    keys.insert(scaling_activities_key(change.name));
   }
   void operator()(const ServicePut& change) const { keys.insert(key_of(change.service.arn)); }
   void operator()(const ServiceEventAdded& change) const { keys.insert(events_key_of(change.arn)); }
@@ -268,10 +268,14 @@ struct KeysOf {
   void operator()(const ClientTokenExpired& change) const {
     keys.insert(key_of(change.cluster, change.token));
   }
-  // The rest alters the one thing that its ARN names.
+  // The rest alters the one thing that its ARN names, or is of capacity.
   template <class OneThing>
   void operator()(const OneThing& change) const {
-    keys.insert(key_of(change.arn));
+    if constexpr (requires { capacity_key_of(change); }) {
+      keys.insert(capacity_key_of(change));
+    } else {
+      keys.insert(key_of(change.arn));
+    }
   }
 };
 
@@ -293,73 +297,11 @@ std::optional<std::string> printed(const Records& records, std::string_view id) 
   return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
 }
 
-// The ARN of a thing with such a key, where the key is the ARN's last part.
-template <class Arn>
-Arn arn_of(const Account& account, std::string_view key) {
-  return Arn(base::format("arn:aws:ecs:{}:{}:{}", account.region, account.id, key));
-}
-
-template <class Records, class Arn>
-std::optional<std::string> printed_by_arn(const Records& records, const Arn& arn) {
-  const auto found = records.find(arn);
-  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
-}
-
-// The records of services; nullopt when the key is of another kind.
-std::optional<std::optional<std::string>> encode_of_service(const ClusterState& state,
-                                                            const Account& account,
-                                                            std::string_view key) {
-  if (key.starts_with(service_prefix)) {
-    return printed_by_arn(state.services, arn_of<ServiceArn>(account, key));
-  }
-  if (const auto name = behind(key, events_prefix)) {
-    return printed_by_arn(state.service_events,
-                          arn_of<ServiceArn>(account, base::format("{}{}", service_prefix, *name)));
-  }
-  if (key.starts_with(revision_prefix)) {
-    return printed_by_arn(state.service_revisions, arn_of<ServiceRevisionArn>(account, key));
-  }
-  if (key.starts_with(rollout_prefix)) {
-    return printed_by_arn(state.service_deployments, arn_of<ServiceDeploymentArn>(account, key));
-  }
-  return std::nullopt;
-}
-
 template <class Record>
 base::Result<Record> read(std::string_view key, std::string_view value) {
   auto record = api::parse<Record>(value);
   if (!record) return base::fail(corrupt(key, record.error().message));
   return std::move(*record);
-}
-
-template <class Arn, class Record>
-base::Result<bool> load_into(std::map<Arn, Record>& records, const Arn Record::* arn,
-                             std::string_view key, std::string_view value) {
-  Record record = TRY(read<Record>(key, value));
-  const Arn id = record.*arn;
-  records.emplace(id, std::move(record));
-  return true;
-}
-
-// False when the key is of another kind.
-base::Result<bool> load_of_service(ClusterState& state, std::string_view key,
-                                   std::string_view value) {
-  if (key.starts_with(service_prefix)) {
-    return load_into<ServiceArn, Service>(state.services, &Service::arn, key, value);
-  }
-  if (key.starts_with(events_prefix)) {
-    return load_into<ServiceArn, ServiceEvents>(state.service_events, &ServiceEvents::service, key,
-                                                value);
-  }
-  if (key.starts_with(revision_prefix)) {
-    return load_into<ServiceRevisionArn, ServiceRevision>(state.service_revisions,
-                                                          &ServiceRevision::arn, key, value);
-  }
-  if (key.starts_with(rollout_prefix)) {
-    return load_into<ServiceDeploymentArn, ServiceDeployment>(state.service_deployments,
-                                                              &ServiceDeployment::arn, key, value);
-  }
-  return false;
 }
 
 }  // namespace
@@ -396,6 +338,7 @@ std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
     return definition == nullptr ? std::nullopt : std::optional(api::print(*definition));
   }
   if (auto record = encode_of_service(state_, account_, key)) return std::move(*record);
+  if (auto record = encode_of_capacity(state_, key)) return std::move(*record);
   if (const auto id = behind(key, agent_key_prefix)) return printed(state_.agent_keys, *id);
   if (const auto id = behind(key, join_token_prefix)) return printed(state_.join_tokens, *id);
   const auto token = behind(key, token_prefix);
@@ -435,10 +378,11 @@ base::Result<void> load_record(ClusterState& state, std::string_view key, std::s
     JoinToken join_token = TRY(read<JoinToken>(key, value));
     std::string id = join_token.id;
     state.join_tokens.emplace(std::move(id), std::move(join_token));
-  } else if (TRY(load_of_service(state, key, value))) {
-    return {};
   } else {
-    return base::fail(corrupt(key, "no kind of record has such a key"));
+    auto loaded = load_of_service(state, key, value);
+    if (loaded && !*loaded) loaded = load_of_capacity(state, key, value);
+    if (!loaded) return base::fail(corrupt(key, loaded.error().message));
+    if (!*loaded) return base::fail(corrupt(key, "no kind of record has such a key"));
   }
   return {};
 }
@@ -450,11 +394,15 @@ base::Result<void> finish_load(ClusterState& state) {
       state.stopped_tasks.emplace(*task.stopped_at, arn);
       continue;
     }
-    if (find_instance(state, task.instance) == nullptr) {
-      return base::fail(corrupt(arn.str(), "its container instance has no record"));
-    }
     if (find_task_definition(state, task.definition) == nullptr) {
       return base::fail(corrupt(arn.str(), "its task definition has no record"));
+    }
+    if (task.waiting && task.instance.str().empty()) {
+      wait(state, task);
+      continue;
+    }
+    if (task.waiting || find_instance(state, task.instance) == nullptr) {
+      return base::fail(corrupt(arn.str(), "its container instance has no record"));
     }
     hold(state, task);
   }

@@ -13,6 +13,7 @@
 #include "api/generated/ecs.h"
 #include "api/shape.h"
 #include "base/time.h"
+#include "model/capacity.h"
 #include "model/gpu.h"
 #include "model/ids.h"
 #include "model/resources.h"
@@ -44,6 +45,8 @@ struct Cluster {
   api::List<api::ecs::Tag> tags;
   api::List<api::ecs::ClusterSetting> settings;
   std::optional<api::ecs::ClusterConfiguration> configuration;
+  std::vector<std::string> capacity_providers{};  // As PutClusterCapacityProviders names them.
+  api::List<api::ecs::CapacityProviderStrategyItem> default_capacity_provider_strategy{};
 };
 API_DESCRIBED(Cluster);
 
@@ -128,6 +131,9 @@ struct ContainerInstance {
   std::map<std::string, std::string> attributes;  // Name to value; an empty value is no value.
   std::vector<GpuSlot> gpus;                      // In the agent's order.
   api::List<api::ecs::Tag> tags;
+  // The one whose Auto Scaling group the machine is of; empty: it joined by itself, and the queue
+  // of its cluster (berth_queue) has it.
+  std::string capacity_provider;
 
   // Known in memory only, made anew after a restart.
   bool agent_connected = false;
@@ -162,7 +168,7 @@ API_DESCRIBED(TaskContainer);
 struct Task {
   TaskArn arn;
   ClusterName cluster;
-  InstanceArn instance;
+  InstanceArn instance;  // Empty while it waits for one: PROVISIONING.
   TaskDefinitionArn definition;
   TaskStatus last_status = TaskStatus::Pending;
   TaskStatus desired_status = TaskStatus::Running;
@@ -184,13 +190,23 @@ struct Task {
   std::optional<base::Time> pull_started_at;
   std::optional<base::Time> pull_stopped_at;
   std::optional<base::Time> execution_stopped_at;
-  std::string stage{};   // Of a task that is not yet RUNNING, as its agent tells: "PULLING".
+  std::string stage{};  // Of a task that is not yet RUNNING, as its agent tells: "PULLING".
+  // Of that stage: how much of the images' bytes is there, where its agent tells.
+  std::optional<int32_t> pull_percent{};
   std::string subnet{};  // Network mode awsvpc: what the call named.
 
   std::optional<base::Time> protected_until{};  // No scale-in and no deployment stops it before.
 
+  std::string capacity_provider{};       // That it was placed with, or waits for.
+  std::optional<WaitingTask> waiting{};  // While it has no instance.
+  // Of a gang's member, once placed: what its containers learn of the others.
+  std::map<std::string, std::string> gang_environment{};
+
   // Known in memory only: the agent has said that it holds the task's payload.
   bool acknowledged = false;
+  // Known in memory only: why a waiting task was not placed when it was last tried.
+  std::string wait_reason{};  // "RESOURCE:GPU".
+  std::string wait_detail{};  // One sentence.
 };
 API_DESCRIBED(Task);
 
@@ -239,6 +255,11 @@ struct ClusterState {
   std::map<ServiceArn, ServiceEvents> service_events;
   std::map<ServiceRevisionArn, ServiceRevision> service_revisions;
   std::map<ServiceDeploymentArn, ServiceDeployment> service_deployments;
+  std::map<std::string, CapacityProvider, std::less<>> capacity_providers;        // By name.
+  std::map<std::string, AutoScalingGroup, std::less<>> auto_scaling_groups;       // By name.
+  std::map<std::string, ScalingActivities, std::less<>> scaling_activities;       // By group.
+  std::map<std::string, LaunchConfiguration, std::less<>> launch_configurations;  // By name.
+  std::map<std::string, LaunchTemplate, std::less<>> launch_templates;            // By id.
   std::map<std::pair<ClusterName, std::string>, ClientToken> client_tokens;
   std::map<std::string, AgentKey, std::less<>> agent_keys;    // By access key id.
   std::map<std::string, JoinToken, std::less<>> join_tokens;  // By id.
@@ -246,6 +267,7 @@ struct ClusterState {
   // Derived indexes; apply() keeps them, rebuild_derived() makes them from the rest.
   std::map<std::pair<ClusterName, std::string>, std::set<TaskArn>> tasks_by_group;  // Not STOPPED.
   std::set<std::pair<base::Time, TaskArn>> stopped_tasks;  // By stopped_at: for expiry.
+  std::map<ClusterName, std::set<TaskArn>> waiting_tasks;  // Without an instance, not STOPPED.
 };
 
 // Lookups; nullptr when there is none. The pointer lives until the next apply().
