@@ -19,6 +19,10 @@ constexpr std::string_view external_attribute = "ecs.capability.external";
 
 }  // namespace
 
+bool considers(const Request& request, const model::ContainerInstance& instance) {
+  return request.capacity_provider.empty() || is_of_provider(instance, request.capacity_provider);
+}
+
 Objections objections_of(const Request& request, const Demand& demand,
                          const model::ContainerInstance& instance, const Offer& offer) {
   Objections objections;
@@ -30,6 +34,10 @@ Objections objections_of(const Request& request, const Demand& demand,
     objections.attributes.emplace_back(request.launch_type == "EXTERNAL"
                                            ? external_attribute
                                            : "of launch type EC2 (it is EXTERNAL)");
+  }
+  if (!considers(request, instance)) {
+    objections.attributes.push_back(
+        base::format("of capacity provider {}", request.capacity_provider));
   }
   return objections;
 }
@@ -77,7 +85,7 @@ void ClusterCache::fix_workload() {
   std::vector<pack::Kind> kinds;
   for (const Request& request : workload_) {
     const bool filters = !request.constraints.empty() || !request.required_attributes.empty() ||
-                         !request.launch_type.empty();
+                         !request.launch_type.empty() || !request.capacity_provider.empty();
     if (filters && filters_.size() >= most_filters / 2) continue;
     // A request that is not valid is no part of the workload.
     const base::Result<Shape> shape = make_shape(request, filters_);
@@ -246,10 +254,27 @@ std::vector<uint32_t> ClusterCache::nearest(const model::ClusterState& state,
   return indices;
 }
 
+// None of the capacity provider's instances is ACTIVE.
+Refusal ClusterCache::without_instance(const model::ClusterState& state,
+                                       const Request& request) const {
+  bool has_some = request.capacity_provider == model::berth_queue;
+  for (uint32_t i = 0; i < fleet_.size() && !has_some; ++i) {
+    const auto* const instance = model::find_instance(state, fleet_[i].arn);
+    has_some = instance != nullptr && instance->status != model::InstanceStatus::Inactive &&
+               considers(request, *instance);
+  }
+  return {
+      .instance = {},
+      .reason = std::string(has_some ? reason_no_instance : reason_empty_provider),
+      .detail = base::format("Capacity provider {} has no {}container instance in cluster {}.",
+                             request.capacity_provider, has_some ? "ACTIVE " : "", name_.str())};
+}
+
 std::vector<Refusal> ClusterCache::refusals(const model::ClusterState& state,
                                             const Request& request, const Shape& shape,
                                             size_t limit) {
   if (!fleet_.any_active()) {
+    if (!request.capacity_provider.empty()) return {without_instance(state, request)};
     return {{.instance = {},
              .reason = std::string(reason_no_instance),
              .detail = base::format("Cluster {} has no ACTIVE container instance.", name_.str())}};
@@ -258,10 +283,12 @@ std::vector<Refusal> ClusterCache::refusals(const model::ClusterState& state,
   for (const uint32_t index : nearest(state, request, shape, limit)) {
     const model::ContainerInstance* instance = model::find_instance(state, fleet_[index].arn);
     CHECK(instance != nullptr);
+    if (!considers(request, *instance)) break;  // Those that follow are as far.
     list.push_back(refusal_of(*instance, fleet_[index].offer, shape.demand,
                               objections_of(state, request, shape, index),
                               fleet_.most_whole_gpus()));
   }
+  if (list.empty()) list.push_back(without_instance(state, request));
   return list;
 }
 

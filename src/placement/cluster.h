@@ -64,6 +64,7 @@ class ClusterCache {
   std::optional<size_t> share_card(Shape& shape, uint32_t index, base::Random& random);
   std::vector<Refusal> refusals(const model::ClusterState& state, const Request& request,
                                 const Shape& shape, size_t limit);
+  Refusal without_instance(const model::ClusterState& state, const Request& request) const;
   void forget_shapes();
   void bound_filters(const model::ClusterState& state);
   void fix_workload();
@@ -80,6 +81,10 @@ class ClusterCache {
   std::string key_;  // Kept for its memory.
   Column no_column_{""};
 };
+
+// Whether the instance is of the request's capacity provider, where it names one. Others are not
+// even looked at.
+bool considers(const Request& request, const model::ContainerInstance& instance);
 
 // What speaks against one instance, from its record alone, placement constraints left out.
 Objections objections_of(const Request& request, const Demand& demand,

@@ -12,6 +12,8 @@ namespace placement {
 namespace {
 
 constexpr size_t most_nearest = 3;
+// Of the step at which instances of other capacity providers fall.
+constexpr std::string_view reason_provider = "CAPACITY PROVIDER";
 
 std::string wanted_of(const Demand& demand) {
   std::vector<std::string> parts;
@@ -107,7 +109,11 @@ std::string summary_of(const Explanation& explanation, const std::vector<Conside
   if (!shape.demand.contradiction.empty()) {
     return base::format("No instance can ever take the task: {}.", shape.demand.contradiction);
   }
-  if (considered.empty()) return "The cluster has no ACTIVE container instance.";
+  if (considered.empty()) {
+    const bool others =
+        !explanation.steps.empty() && explanation.steps[0].reason == reason_provider;
+    return others ? explanation.nearest[0].detail : "The cluster has no ACTIVE container instance.";
+  }
   const bool gpus_block = std::ranges::any_of(considered, [](const Considered& each) {
     return each.objections.blockers.gpu && each.objections.attributes.empty() &&
            each.objections.expressions.empty();
@@ -138,16 +144,27 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
     }
   }
   std::vector<Considered> considered;
+  int32_t elsewhere = 0;
   for (uint32_t i = 0; i < fleet_.size(); ++i) {
     if (!fleet_[i].known) continue;
     ++explanation.instances;
     if (!fleet_[i].offer.active) continue;
-    considered.push_back({.index = i,
-                          .instance = model::find_instance(state, fleet_[i].arn),
-                          .objections = objections_of(state, request, shape, i)});
+    const model::ContainerInstance* const instance = model::find_instance(state, fleet_[i].arn);
+    if (!considers(request, *instance)) {
+      ++elsewhere;
+      continue;
+    }
+    considered.push_back(
+        {.index = i, .instance = instance, .objections = objections_of(state, request, shape, i)});
   }
-  explanation.steps = steps_of(considered, shape.demand, explanation.instances,
-                               static_cast<int32_t>(considered.size()));
+  if (elsewhere > 0) {
+    explanation.steps.push_back({std::string(reason_provider), request.capacity_provider, elsewhere,
+                                 explanation.instances - elsewhere});
+  }
+  for (ExplainedStep& step : steps_of(considered, shape.demand, explanation.instances - elsewhere,
+                                      static_cast<int32_t>(considered.size()))) {
+    explanation.steps.push_back(std::move(step));
+  }
   base::Random random(0);
   const bool refused = shape.refused;
   auto placed = place(state, request, shape, random, most_nearest);
@@ -194,6 +211,11 @@ std::string explain_task(const model::ClusterState& state, const model::TaskArn&
     return text + base::format(" ({}): it holds nothing.\n", task->stopped_reason.empty()
                                                                  ? "no reason was given"
                                                                  : task->stopped_reason);
+  }
+  if (task->waiting) {
+    return text + base::format(": it waits for capacity provider {}{}{}.\n",
+                               task->capacity_provider,
+                               task->wait_reason.empty() ? "" : " because of ", task->wait_reason);
   }
   text += base::format(" on instance {}.\nIt holds {} CPU units and {} MiB of memory{}.\n",
                        model::short_id(task->instance.str()), task->held.cpu_units,

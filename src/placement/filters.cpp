@@ -28,6 +28,11 @@ bool has_launch_type(const model::ContainerInstance& instance, std::string_view 
   return instance.external == (launch_type == "EXTERNAL");
 }
 
+bool is_of_provider(const model::ContainerInstance& instance, std::string_view capacity_provider) {
+  return capacity_provider == model::berth_queue ? instance.capacity_provider.empty()
+                                                 : instance.capacity_provider == capacity_provider;
+}
+
 base::Result<uint32_t> Filters::intern(const FilterKey& key) {
   const auto known = number_of_.find(key);
   if (known != number_of_.end()) return known->second;
@@ -47,6 +52,8 @@ bool Filters::answer(const model::ClusterState& state, const model::ContainerIns
       return instance.attributes.contains(filter.key.text);
     case FilterKind::LaunchType:
       return has_launch_type(instance, filter.key.text);
+    case FilterKind::CapacityProvider:
+      return is_of_provider(instance, filter.key.text);
     case FilterKind::Expression:
       return holds(state, instance, filter.expression);
   }

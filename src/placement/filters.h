@@ -15,9 +15,10 @@
 namespace placement {
 
 enum class FilterKind : uint8_t {
-  Attribute,   // The instance has an attribute of that name.
-  LaunchType,  // It is an instance of that launch type, "EC2" or "EXTERNAL".
-  Expression,  // memberOf.
+  Attribute,         // The instance has an attribute of that name.
+  LaunchType,        // It is an instance of that launch type, "EC2" or "EXTERNAL".
+  CapacityProvider,  // It is an instance of that one; of model::berth_queue: of none.
+  Expression,        // memberOf.
 };
 
 struct FilterKey {
@@ -30,6 +31,7 @@ struct FilterKey {
 bool holds(const model::ClusterState& state, const model::ContainerInstance& instance,
            const query::Expression& expression);
 bool has_launch_type(const model::ContainerInstance& instance, std::string_view launch_type);
+bool is_of_provider(const model::ContainerInstance& instance, std::string_view capacity_provider);
 
 class Filters {
  public:

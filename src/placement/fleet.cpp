@@ -38,6 +38,7 @@ uint64_t facts_of(const model::ContainerInstance& instance) {
   hash.add(instance.external ? 1U : 0U);
   hash.add(instance.agent_version);
   hash.add(instance.ec2_instance_id);
+  hash.add(instance.capacity_provider);
   hash.add(static_cast<uint64_t>(instance.registered_at.time_since_epoch().count()));
   return hash.value();
 }

@@ -26,6 +26,8 @@ struct Request {
   model::ResourceRequest resources;
   std::string group;        // "family:train" unless given; distinctInstance and spread count by it.
   std::string launch_type;  // "EC2", "EXTERNAL", or empty: either.
+  // Only instances of this one; model::berth_queue: those of none. Empty: any.
+  std::string capacity_provider;
   std::vector<std::string> required_attributes;  // Names that the definition's features need.
   api::List<api::ecs::PlacementConstraint> constraints;  // Definition's and call's, 10 at most.
   api::List<api::ecs::PlacementStrategy> strategies;     // In order, 5 at most.

@@ -171,6 +171,40 @@ TEST(Place, required_attributes_and_the_launch_type_must_be_there) {
   EXPECT_TRUE(cluster.run(request).has_value());
 }
 
+TEST(Place, a_capacity_provider_has_its_own_instances_and_the_queue_those_of_none) {
+  TestCluster cluster;
+  model::ContainerInstance machine;
+  machine.cpu_units = 1024;
+  machine.memory_mib = 1024;
+  machine.capacity_provider = "group";
+  const auto of_group = cluster.add("a", machine);
+  Request request = gpu_request(0);
+  request.capacity_provider = "BERTH_QUEUE";
+  expect_refused(cluster, request, "NO ACTIVE INSTANCES",
+                 "Capacity provider BERTH_QUEUE has no ACTIVE container instance");
+  const auto own = cluster.add({.id = "b"});
+  EXPECT_EQ(cluster.run(request)->instance, own);
+  request.capacity_provider = "group";
+  EXPECT_EQ(cluster.run(request)->instance, of_group);
+  request.capacity_provider = "other";
+  expect_refused(cluster, request, "EMPTY CAPACITY PROVIDER", "Capacity provider other");
+  request.capacity_provider.clear();
+  EXPECT_TRUE(cluster.run(request).has_value());
+  // The nearest is one of its own, however well another would do.
+  request.capacity_provider = "group";
+  request.required_attributes = {"lacking", "too"};
+  request.resources.memory_mib = 1 << 20;
+  ASSERT_FALSE(cluster.run(request).has_value());
+  EXPECT_EQ(cluster.refusals()[0].instance, of_group);
+  // What an instance becomes counts at once.
+  model::ContainerInstance moved = cluster.instance(own);
+  moved.capacity_provider = "other";
+  cluster.apply(model::InstanceRegistered{moved});
+  request = gpu_request(0);
+  request.capacity_provider = "other";
+  EXPECT_EQ(cluster.run(request)->instance, own);
+}
+
 TEST(Place, constraints_bind) {
   TestCluster cluster;
   cluster.add({.id = "a", .attributes = {{"rack", "1"}}});

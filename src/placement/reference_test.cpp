@@ -78,6 +78,12 @@ int64_t tasks_of_group(const model::ClusterState& state, const model::ContainerI
   });
 }
 
+bool of_provider(const model::ContainerInstance& instance, const Request& request) {
+  if (request.capacity_provider.empty()) return true;
+  if (request.capacity_provider == "BERTH_QUEUE") return instance.capacity_provider.empty();
+  return instance.capacity_provider == request.capacity_provider;
+}
+
 // The first reason that ECS would name; empty: the task fits.
 std::string reason_against(const model::ClusterState& state,
                            const model::ContainerInstance& instance, const Request& request) {
@@ -86,6 +92,7 @@ std::string reason_against(const model::ClusterState& state,
   for (const std::string& name : request.required_attributes) {
     if (!instance.attributes.contains(name)) return "ATTRIBUTE";
   }
+  if (!of_provider(instance, request)) return "ATTRIBUTE";
   if (resources.cpu_units > model::cpu_units_free(instance)) return "RESOURCE:CPU";
   if (resources.memory_mib > model::memory_mib_free(instance)) return "RESOURCE:MEMORY";
   for (const model::HostPort& port : resources.host_ports) {
@@ -186,6 +193,7 @@ void expect_decision(World& world, const Request& request) {
   }
   for (const Refusal& refusal : world.cluster.refusals()) {
     if (refusal.instance.empty()) continue;
+    RC_ASSERT(of_provider(world.cluster.instance(refusal.instance), request));
     RC_ASSERT(refusal.reason == reason_against(world.cluster.state,
                                                world.cluster.instance(refusal.instance), request));
     RC_ASSERT(!refusal.detail.empty());

@@ -222,7 +222,7 @@ int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_las
                     int32_t unmet_passing) {
   const int32_t lasting = unmet_lasting + blockers.never;
   const int32_t obstacles = unmet_passing + blockers.count();
-  return std::min(lasting, 15) << 24 | std::min(obstacles, 15) << 20 |
+  return std::min(lasting, most_lasting) << 24 | std::min(obstacles, 15) << 20 |
          std::min(missing, (1 << 20) - 1);
 }
 

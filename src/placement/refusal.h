@@ -31,6 +31,7 @@ inline constexpr std::string_view reason_constraint = "MemberOf placement constr
 inline constexpr std::string_view reason_distinct =
     "DistinctInstance placement constraint unsatisfied";
 inline constexpr std::string_view reason_no_instance = "NO ACTIVE INSTANCES";
+inline constexpr std::string_view reason_empty_provider = "EMPTY CAPACITY PROVIDER";
 inline constexpr std::string_view reason_missing = "MISSING";
 inline constexpr std::string_view reason_inactive = "INACTIVE";
 
@@ -51,6 +52,7 @@ struct Objections {
 // unmet_lasting: requirements on the instance that do not hold and that no task's end changes;
 // unmet_passing: those that look at the tasks on it.
 // missing: missing_of() the blocked resources.
+inline constexpr int32_t most_lasting = 15;  // More make no instance farther.
 int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_lasting,
                     int32_t unmet_passing);
 // Thousandths of what is asked that are short, summed over the blocked resources.

@@ -57,7 +57,11 @@ Unmet unmet_of(const Shape& shape, uint32_t index, const Filters& filters) {
   Unmet unmet;
   for (const uint32_t filter : shape.filters) {
     if (filters.passes(filter, index)) continue;
-    ++(filters.reads_tasks(filter) ? unmet.passing : unmet.lasting);
+    if (filters.key(filter).kind == FilterKind::CapacityProvider) {
+      unmet.lasting += most_lasting;  // Farther than any instance of that capacity provider.
+    } else {
+      ++(filters.reads_tasks(filter) ? unmet.passing : unmet.lasting);
+    }
   }
   return unmet;
 }
@@ -247,6 +251,7 @@ void append_shape_key(const Request& request, std::string& key) {
     append(key, gpu.mig_profile);
   }
   append(key, request.launch_type);
+  append(key, request.capacity_provider);
   append(key, request.required_attributes.size());
   for (const std::string& name : request.required_attributes) append(key, name);
   append(key, request.constraints.size());
@@ -270,6 +275,9 @@ base::Result<Shape> make_shape(const Request& request, Filters& filters) {
   }
   if (!request.launch_type.empty()) {
     TRY_VOID(add_filter(filters, FilterKind::LaunchType, request.launch_type, shape));
+  }
+  if (!request.capacity_provider.empty()) {
+    TRY_VOID(add_filter(filters, FilterKind::CapacityProvider, request.capacity_provider, shape));
   }
   for (const std::string& expression : shape.rules.expressions) {
     TRY_VOID(add_filter(filters, FilterKind::Expression, expression, shape));

@@ -28,6 +28,7 @@ bool failed_to_start(const model::Task& stopped, base::Milliseconds settle) {
   if (stopped.stop_code != "TaskFailedToStart" && stopped.stop_code != "EssentialContainerExited") {
     return false;
   }
+  if (stopped.instance.empty()) return false;  // It has only waited for capacity.
   if (!stopped.started_at) return true;
   const base::Time ended =
       stopped.execution_stopped_at.value_or(stopped.stopped_at.value_or(*stopped.started_at));

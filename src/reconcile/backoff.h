@@ -6,7 +6,8 @@
 
 namespace reconcile {
 
-// Ended by itself before it had settled: neither the service nor a person stopped it.
+// Ended by itself before it had settled: neither the service nor a person stopped it, and it has
+// been on an instance.
 bool failed_to_start(const model::Task& stopped, base::Milliseconds settle);
 
 // How long the next start waits after so many failures in a row of a service of that size.

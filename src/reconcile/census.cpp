@@ -53,6 +53,7 @@ Phase checked_phase(const Situation& situation, const model::Task& task,
 
 Phase phase_of(const Situation& situation, const model::Task& task, HealthChecks& checks,
                base::Time& wake) {
+  if (task.waiting) return Phase::Waiting;
   if (task.last_status < model::TaskStatus::Running) return Phase::Starting;
   const std::vector<std::string>& checked = checks.of(task);
   if (!checked.empty()) return checked_phase(situation, task, checked, wake);

@@ -12,7 +12,8 @@
 namespace reconcile {
 
 enum class Phase : uint8_t {
-  Starting,   // Not RUNNING yet.
+  Waiting,    // PROVISIONING: it waits for an instance, and nobody knows how long.
+  Starting,   // On an instance, not RUNNING yet.
   Unhealthy,  // Its health check says so, and its grace is over.
   Settling,   // RUNNING, but not known to be healthy yet.
   Healthy,

@@ -103,4 +103,14 @@ UnplacedEvent unplaced_event(const model::Service& service, const model::Instanc
   return event;
 }
 
+UnplacedEvent waiting_event(const model::Service& service, const model::Task& task) {
+  UnplacedEvent event;
+  event.stem = base::format(
+      "(service {}) waits for capacity: its tasks in PROVISIONING start once capacity provider {} "
+      "has room for them. Reason: {}.",
+      service.name, task.capacity_provider, task.wait_reason);
+  if (!task.wait_detail.empty()) event.rest = base::format(" {}", task.wait_detail);
+  return event;
+}
+
 }  // namespace reconcile

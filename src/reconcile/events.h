@@ -34,5 +34,7 @@ struct UnplacedEvent {
 };
 UnplacedEvent unplaced_event(const model::Service& service, const model::InstanceArn& nearest,
                              std::string_view reason, std::string_view detail);
+// The same of a task that was started without a place: it waits for its capacity provider.
+UnplacedEvent waiting_event(const model::Service& service, const model::Task& task);
 
 }  // namespace reconcile

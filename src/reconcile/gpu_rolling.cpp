@@ -53,6 +53,17 @@ int32_t displaced_for_one(const Draft& draft, const Pool& pool) {
   return (needed + each - 1) / each;
 }
 
+// A task of the new kind found no GPU: when it was to start, or while it waits in the queue of the
+// cluster's own machines. For an Auto Scaling group, machines may yet come.
+bool lacks_gpus(const Draft& draft, const Pool& pool) {
+  const auto& unplaced = draft.situation.unplaced;
+  if (unplaced) return unplaced->reason == placement::reason_gpu;
+  return std::ranges::any_of(pool.current, [](const Member& member) {
+    return member.phase == Phase::Waiting && member.task->capacity_provider == model::berth_queue &&
+           member.task->wait_reason == placement::reason_gpu;
+  });
+}
+
 std::string stuck_event(const Draft& draft) {
   const auto& configuration = draft.service().deployment_configuration;
   return base::format(
@@ -72,9 +83,7 @@ bool replaces_gpu_tasks(const model::ClusterState& state, const model::Service& 
 }
 
 bool roll_on_full_gpus(Draft& draft, const Pool& pool, std::vector<Member>& stops) {
-  const auto& unplaced = draft.situation.unplaced;
-  if (!unplaced || unplaced->reason != placement::reason_gpu || pool.displaced.empty() ||
-      !stops.empty() || pool.stopping > 0) {
+  if (!lacks_gpus(draft, pool) || pool.displaced.empty() || !stops.empty() || pool.stopping > 0) {
     return false;
   }
   if (gpu_coming_free(draft.situation.state, draft.service().cluster)) return true;
@@ -85,7 +94,8 @@ bool roll_on_full_gpus(Draft& draft, const Pool& pool, std::vector<Member>& stop
   const int32_t missing = std::max(pool.limits.lower - serving_of(pool), 0);
   const int32_t may_stop = displaced_for_one(draft, pool) - missing;
   const bool moving =
-      count_of(pool.current, Phase::Healthy) < static_cast<int32_t>(pool.current.size());
+      count_of(pool.current, Phase::Healthy) + count_of(pool.current, Phase::Waiting) <
+      static_cast<int32_t>(pool.current.size());
   if (moving) return true;
   if (may_stop <= 0) return false;
   stops = first_to_go(draft, pool.displaced, static_cast<size_t>(may_stop));

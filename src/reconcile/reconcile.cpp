@@ -111,6 +111,20 @@ void say_unplaced(Draft& draft, const Census& census) {
   draft.say(event.stem, std::move(event.rest));
 }
 
+// One of those that wait is named for all.
+void say_waiting(Draft& draft, const Census& census) {
+  if (!draft.decisions.stops.empty() || census.stopping > 0) return;
+  for (const auto& [id, members] : census.groups) {
+    const auto waits = std::ranges::find_if(members, [](const Member& member) {
+      return member.phase == Phase::Waiting && !member.task->wait_reason.empty();
+    });
+    if (waits == members.end()) continue;
+    UnplacedEvent event = waiting_event(draft.service(), *waits->task);
+    draft.say(event.stem, std::move(event.rest));
+    return;
+  }
+}
+
 // 100 and 100: no task may stop before and none may start.
 void say_deadlock(Draft& draft, const Pool& pool, const Moves& moves) {
   if (moves.blocked == 0 || moves.start > 0 || !moves.stops.empty() || pool.displaced.empty() ||
@@ -144,6 +158,7 @@ bool plan_replicas(Draft& draft, const Census& census) {
         {.id = id, .source = draft.service().source, .count = moves.start, .on = {}, .zone = {}});
   }
   if (!told) say_unplaced(draft, census);
+  if (!told) say_waiting(draft, census);
   return pool.displaced.empty() && count_of(pool.current, Phase::Healthy) == pool.desired &&
          static_cast<int32_t>(pool.current.size()) == pool.desired;
 }
@@ -163,7 +178,8 @@ bool is_steady(const Draft& draft, const Census& census) {
   const std::vector<Member>& current = census.group(service.deployments.front().id);
   return members_of(census) == static_cast<int32_t>(current.size()) &&
          static_cast<int32_t>(current.size()) == service.desired_count &&
-         count_of(current, Phase::Starting) == 0 && count_of(current, Phase::Unhealthy) == 0;
+         count_of(current, Phase::Waiting) == 0 && count_of(current, Phase::Starting) == 0 &&
+         count_of(current, Phase::Unhealthy) == 0;
 }
 
 void follow_steadiness(Draft& draft, bool steady) {
@@ -187,6 +203,7 @@ Decisions reconcile(const Situation& situation, base::Random& random) {
   if (situation.service.controller == api::ecs::DeploymentControllerType::External) {
     const bool steady = plan_task_sets(draft, census);
     say_unplaced(draft, census);
+    say_waiting(draft, census);
     follow_steadiness(draft, steady && draft.decisions.stops.empty());
     return draft.finish();
   }

@@ -19,8 +19,9 @@ class Ledger {
   // Those that have not started serve nobody.
   void stop_starting_displaced() {
     std::vector<Member> starting;
-    std::ranges::copy_if(displaced_, std::back_inserter(starting),
-                         [](const Member& one) { return one.phase == Phase::Starting; });
+    std::ranges::copy_if(displaced_, std::back_inserter(starting), [](const Member& one) {
+      return one.phase == Phase::Waiting || one.phase == Phase::Starting;
+    });
     for (const Member& one : starting) take(displaced_, one);
   }
   // `count` at most, healthy ones only down to the healthy minimum.
@@ -96,6 +97,12 @@ Limits limits_of(const model::Service& service, int32_t desired) {
                    configuration.maximum_percent.value_or(daemon ? 100 : 200));
 }
 
+int32_t tried_in_vain(const Pool& pool) {
+  return static_cast<int32_t>(std::ranges::count_if(pool.current, [](const Member& member) {
+    return member.phase == Phase::Waiting && !member.task->wait_reason.empty();
+  }));
+}
+
 int32_t serving_of(const Pool& pool) {
   return count_of(pool.current, Phase::Healthy) + count_of(pool.displaced, Phase::Healthy) +
          count_of(pool.displaced, Phase::Settling);
@@ -122,7 +129,10 @@ Moves roll(Draft& draft, const Pool& pool, int32_t unplaced) {
     moves.start = std::min(fits, most);
     if (fits > most) draft.decisions.more = true;
     moves.blocked = wanted - fits;
-    if (pool.may_replace) make_room(ledger, pool, moves.blocked);
+    // Those that were tried and found no place are as blocked as those that may not start; what is
+    // stopping already gives back room.
+    const int32_t stuck = std::max(tried_in_vain(pool) - pool.stopping, 0);
+    if (pool.may_replace) make_room(ledger, pool, moves.blocked + stuck);
   }
   moves.stops = std::move(ledger).stops();
   return moves;

@@ -39,6 +39,9 @@ struct Pool {
 // The tasks that count for the healthy minimum: healthy ones, and old ones that run.
 int32_t serving_of(const Pool& pool);
 
+// Those that wait in PROVISIONING, and for which there was no place when they were last tried.
+int32_t tried_in_vain(const Pool& pool);
+
 struct Moves {
   int32_t start = 0;
   int32_t blocked = 0;  // Wanted, and neither started nor about to get room.

@@ -40,7 +40,8 @@ void pick(Draft& draft, const std::vector<Member>& members, Phase phase, size_t 
 
 std::vector<Member> first_to_go(Draft& draft, const std::vector<Member>& members, size_t count) {
   std::vector<Member> picked;
-  for (const Phase phase : {Phase::Starting, Phase::Unhealthy, Phase::Settling, Phase::Healthy}) {
+  for (const Phase phase :
+       {Phase::Waiting, Phase::Starting, Phase::Unhealthy, Phase::Settling, Phase::Healthy}) {
     if (picked.size() >= count) break;
     pick(draft, members, phase, count - picked.size(), picked);
   }

@@ -19,7 +19,9 @@ void happen(World& world, uint32_t kind, uint32_t pick) {
     if (tasks.empty()) return std::nullopt;
     const auto arn = tasks[pick % tasks.size()];
     const model::Task& task = world.state.tasks.at(arn);
-    if (!world.state.instances.at(task.instance).agent_connected) return std::nullopt;
+    if (task.waiting || !world.state.instances.at(task.instance).agent_connected) {
+      return std::nullopt;
+    }
     return arn;
   };
   auto instance = world.state.instances.begin();
@@ -81,6 +83,7 @@ RC_GTEST_PROP(Service, keeps_its_limits_converges_and_then_rests, (uint64_t seed
   const auto minimum = *rc::gen::element(0, 33, 50, 100);
   const auto maximum = *rc::gen::element(101, 125, 150, 200);
   world.create(desired, minimum, maximum, 1);
+  world.queues = *rc::gen::arbitrary<bool>();
   const bool rebalances = *rc::gen::arbitrary<bool>();
   if (rebalances) {
     world.update([](model::Service& service) {

@@ -27,6 +27,7 @@ Pool pool_of(const Draft& draft, const Census& census, const model::TaskSet& set
 
 bool in_place(const Pool& pool) {
   return pool.displaced.empty() && static_cast<int32_t>(pool.current.size()) == pool.desired &&
+         count_of(pool.current, Phase::Waiting) == 0 &&
          count_of(pool.current, Phase::Starting) == 0;
 }
 

@@ -148,11 +148,30 @@ class World {
     }
   }
 
-  bool report_all() {
+  // The oldest first.
+  bool place_waiting() {
     bool any = false;
+    const auto waiting = requests_;
+    for (const auto& [task, request] : waiting) {
+      auto placed = engine.place(state, request, random);
+      if (!placed) continue;
+      requests_.erase(task);
+      model::Task made = state.tasks.at(task);
+      made.instance = placed->instance;
+      made.held = std::move(placed->held);
+      made.last_status = model::TaskStatus::Pending;
+      made.waiting.reset();
+      apply(model::TaskPlaced{std::move(made)});
+      any = true;
+    }
+    return any;
+  }
+
+  bool report_all() {
+    bool any = place_waiting();
     for (const model::TaskArn& task : tasks()) {
       const model::Task& found = state.tasks.at(task);
-      if (!state.instances.at(found.instance).agent_connected) continue;
+      if (found.waiting || !state.instances.at(found.instance).agent_connected) continue;
       if (found.desired_status == model::TaskStatus::Stopped) {
         end(task, found.stop_code);
         any = true;
@@ -241,6 +260,7 @@ class World {
   const model::ServiceArn arn = model::service_arn({}, cluster, "web");
   std::map<model::TaskDefinitionArn, int> gpus_of;
   bool check_limits = true;
+  bool queues = false;  // A task without a place waits for one.
 
  private:
   template <class Predicate>
@@ -286,6 +306,7 @@ class World {
     keep(decisions);
     for (const Stop& stop : decisions.stops) {
       apply(model::TaskStopRequested{stop.task, "ServiceSchedulerInitiated", stop.reason, now});
+      if (requests_.erase(stop.task) > 0) end(stop.task);
     }
     if (check_limits && service().status == model::ServiceStatus::Active) {
       // By the service's own doing never below the minimum.
@@ -339,6 +360,12 @@ class World {
       return std::nullopt;
     }
     auto placed = engine.place(state, request, random);
+    if (!placed && queues && one.zone.empty()) {
+      const model::TaskArn waits = queue_task(one);
+      requests_.emplace(waits, request);
+      apply(model::TaskWaits{waits, placed.error().front().reason, {}});
+      return std::nullopt;
+    }
     if (!placed) {
       return placed.error().empty() ? placement::Refusal{{}, "NO ACTIVE INSTANCES", {}}
                                     : placed.error().front();
@@ -347,20 +374,35 @@ class World {
     return std::nullopt;
   }
 
+  model::TaskArn queue_task(const Start& one) {
+    model::Task task = task_of(one);
+    task.last_status = model::TaskStatus::Provisioning;
+    task.waiting.emplace();
+    task.capacity_provider = model::berth_queue;
+    const model::TaskArn made = task.arn;
+    apply(model::TaskQueued{std::move(task)});
+    return made;
+  }
+
   void keep_task(const Start& one, placement::Placement placed) {
+    model::Task task = task_of(one);
+    task.instance = placed.instance;
+    task.held = std::move(placed.held);
+    apply(model::TaskPlaced{std::move(task)});
+  }
+
+  model::Task task_of(const Start& one) {
     model::Task task;
     task.arn = model::task_arn({}, cluster, base::format("{:06}", ++tasks_made));
     task.cluster = cluster;
-    task.instance = placed.instance;
     task.definition = one.source.task_definition;
     task.group = "service:web";
     task.started_by = one.id;
-    task.held = std::move(placed.held);
     task.created_at = now;
     model::TaskContainer container;
     container.name = "main";
     task.containers.push_back(std::move(container));
-    apply(model::TaskPlaced{std::move(task)});
+    return task;
   }
 
   model::TaskReported as_is(const model::TaskArn& task) const {
@@ -378,6 +420,7 @@ class World {
   int revision = 0;
   int tasks_made = 0;
   int placed_in_pass = 0;
+  std::map<model::TaskArn, placement::Request> requests_;  // Of tasks that wait.
 };
 
 }  // namespace reconcile::testing

@@ -1,6 +1,8 @@
 #include "placement/replay/generator.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "base/format.h"
@@ -143,6 +145,24 @@ Trace generate(const Shape& shape) {
   }
   for (int32_t i = 0; i < shape.tasks; ++i) trace.pods.push_back(make_pod(shape, i, random));
   return trace;
+}
+
+std::vector<TraceTime> generate_times(size_t tasks, uint64_t seed) {
+  constexpr double mean_gap_s = 100;
+  constexpr double shortest_s = 200;
+  // Of a Pareto distribution; below 1: the few long ones are most of the load.
+  constexpr double tail = 0.5;
+  constexpr double longest_s = 200'000;
+  base::Random random(seed);
+  const auto uniform = [&] { return (static_cast<double>(random.below(1'000'000)) + 1) / 1e6; };
+  std::vector<TraceTime> times;
+  double now = 0;
+  for (size_t i = 0; i < tasks; ++i) {
+    now += -mean_gap_s * std::log(uniform());
+    const double ran = std::min(longest_s, shortest_s * std::pow(uniform(), -1 / tail));
+    times.push_back({static_cast<int64_t>(now), static_cast<int64_t>(ran)});
+  }
+  return times;
 }
 
 }  // namespace placement::replay

@@ -26,6 +26,11 @@ struct Trace {
   std::vector<TracePod> pods;
 };
 
+// When each of so many tasks arrives and how long it runs: gaps without memory, lengths of which a
+// few are hundreds of times the usual one, as in the records of real clusters. The same arguments,
+// the same times.
+std::vector<TraceTime> generate_times(size_t tasks, uint64_t seed);
+
 // The same shape, the same trace. Instances in proportion: of 20, nine have 8 GPUs, seven have 2,
 // the others 1 to 4.
 Trace generate(const Shape& shape);

@@ -8,6 +8,7 @@
 #include "model/change.h"
 #include "placement/pack/objective.h"
 #include "placement/place.h"
+#include "placement/replay/records.h"
 
 namespace placement::replay {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 constexpr double target_load = 1.3;
 constexpr double typical_coverage = 0.95;
 constexpr size_t progress_step = 64;
-constexpr int64_t unknown_gpu_memory_mib = 16384;
-const model::ClusterName cluster_name("replay");
 
 int64_t milli_of(const TracePod& pod) {
   return int64_t{pod.gpus} * pod.gpu_milli;
@@ -30,50 +29,6 @@ int64_t capacity_milli(const std::vector<TraceNode>& nodes) {
 
 void shuffle(std::vector<size_t>& list, base::Random& random) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
-}
-
-model::ContainerInstance instance_of(const TraceNode& node, size_t position) {
-  model::ContainerInstance instance;
-  instance.arn = model::instance_arn({}, cluster_name, base::format("{:08}", position));
-  instance.cluster = cluster_name;
-  instance.agent_connected = true;
-  instance.cpu_units = node.cpu_milli;  // The trace's own unit: a thousandth of a core.
-  instance.memory_mib = node.memory_mib;
-  instance.attributes = {{"berth.gpu-model", node.model}};
-  for (int32_t i = 0; i < node.gpus; ++i) {
-    model::GpuSlot& slot = instance.gpus.emplace_back();
-    slot.device.uuid = base::format("GPU-{}-{}", node.name, i);
-    slot.device.model = node.model;
-    slot.device.memory_mib = unknown_gpu_memory_mib;
-    slot.device.mps_capable = true;
-  }
-  return instance;
-}
-
-Request request_of(const TracePod& pod) {
-  Request request;
-  request.cluster = cluster_name;
-  request.group = "family:replay";
-  request.resources.cpu_units = pod.cpu_milli;
-  request.resources.memory_mib = pod.memory_mib;
-  if (pod.gpus > 0) {
-    model::GpuRequest& gpu = request.resources.gpus.emplace_back();
-    gpu.container = "main";
-    if (pod.gpu_milli < model::whole_gpu_milli) {
-      gpu.kind = model::GpuRequestKind::Fraction;
-      gpu.milli = pod.gpu_milli;
-    } else {
-      gpu.count = static_cast<uint32_t>(pod.gpus);
-    }
-  }
-  if (!pod.models.empty()) {
-    api::ecs::PlacementConstraint constraint;
-    constraint.type = api::ecs::PlacementConstraintType::MemberOf;
-    constraint.expression =
-        base::format("attribute:berth.gpu-model in ['{}']", base::join(pod.models, "', '"));
-    request.constraints.push_back(std::move(constraint));
-  }
-  return request;
 }
 
 // Fragmentation by the mix of the whole file, whatever the policy knows: the paper's measure.

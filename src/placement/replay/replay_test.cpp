@@ -65,6 +65,30 @@ TEST(Trace, errors_name_the_file_the_line_and_the_column) {
   }
 }
 
+TEST(Trace, times_are_of_the_pods_and_begin_when_a_task_was_scheduled) {
+  const std::string header = "name,creation_time,deletion_time,scheduled_time\n";
+  const auto times = parse_times(header + "a,10,50,20\nb,10,50,\nc,10,10,10\n");
+  ASSERT_TRUE(times.has_value());
+  EXPECT_EQ(*times, (std::vector<TraceTime>{{10, 30}, {10, 40}, {10, 0}}));
+  const auto backwards = parse_times(header + "a,10,50,20\nb,10,15,20\n");
+  ASSERT_FALSE(backwards.has_value());
+  EXPECT_THAT(
+      backwards.error().message,
+      HasSubstr("Line 3 of the pods file, column deletion_time: a task ends after it began"));
+  EXPECT_FALSE(parse_times(pods_header).has_value());
+}
+
+TEST(Trace, made_up_times_go_forward_and_a_few_tasks_run_far_longer_than_most) {
+  const auto times = generate_times(2000, 7);
+  EXPECT_EQ(times, generate_times(2000, 7));
+  EXPECT_TRUE(std::ranges::is_sorted(times, {}, &TraceTime::arrived_s));
+  EXPECT_TRUE(std::ranges::all_of(times, [](const TraceTime& one) { return one.ran_s > 0; }));
+  const auto brief =
+      std::ranges::count_if(times, [](const TraceTime& one) { return one.ran_s < 600; });
+  EXPECT_GT(brief, 700);
+  EXPECT_LT(brief, 1000);
+}
+
 RC_GTEST_PROP(Trace, what_is_printed_reads_back_as_the_same, (uint16_t seed)) {
   Shape shape;
   shape.instances = 20;

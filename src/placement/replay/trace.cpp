@@ -162,6 +162,23 @@ base::Result<std::vector<TracePod>> parse_pods(std::string_view csv) {
   return pods;
 }
 
+base::Result<std::vector<TraceTime>> parse_times(std::string_view csv) {
+  enum Column : size_t { Created, Deleted, Scheduled };
+  Table table =
+      TRY(Table::create(csv, "pods", {"creation_time", "deletion_time", "scheduled_time"}));
+  std::vector<TraceTime> times;
+  while (table.next_row()) {
+    TraceTime& time = times.emplace_back();
+    time.arrived_s = TRY(table.number(Created, most_amount));
+    const int64_t scheduled = TRY(table.number(Scheduled, most_amount));
+    const int64_t ended = TRY(table.number(Deleted, most_amount));
+    const int64_t began = scheduled > time.arrived_s ? scheduled : time.arrived_s;
+    if (ended < began) return table.error(Deleted, "a task ends after it began");
+    time.ran_s = ended - began;
+  }
+  return times;
+}
+
 std::string print_nodes(const std::vector<TraceNode>& nodes) {
   std::string csv = "sn,cpu_milli,memory_mib,gpu,model\n";
   for (const TraceNode& node : nodes) {

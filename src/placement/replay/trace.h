@@ -1,7 +1,8 @@
 // The format of Alibaba's cluster-trace-gpu-v2023: the instances of a cluster and the tasks that
 // arrive there, as CSV.
 //   nodes: sn,cpu_milli,memory_mib,gpu,model
-//   pods:  name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,...  (further columns are not read)
+//   pods:  name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,...
+//   times: creation_time,deletion_time,scheduled_time, further columns of the pods, in seconds
 // Source: github.com/alibaba/clusterdata, cluster-trace-gpu-v2023.
 #pragma once
 
@@ -34,10 +35,19 @@ struct TracePod {
   friend bool operator==(const TracePod&, const TracePod&) = default;
 };
 
+// When a task arrived, and for how long it ran.
+struct TraceTime {
+  int64_t arrived_s = 0;
+  int64_t ran_s = 0;
+  friend bool operator==(const TraceTime&, const TraceTime&) = default;
+};
+
 // Columns are found by their names in the first line. Errors: InvalidParameterException naming the
 // line and the column.
 base::Result<std::vector<TraceNode>> parse_nodes(std::string_view csv);
 base::Result<std::vector<TracePod>> parse_pods(std::string_view csv);
+// Of the pods, in their order. One that was never scheduled ran from its creation.
+base::Result<std::vector<TraceTime>> parse_times(std::string_view csv);
 
 std::string print_nodes(const std::vector<TraceNode>& nodes);
 std::string print_pods(const std::vector<TracePod>& pods);

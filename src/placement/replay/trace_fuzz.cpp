@@ -40,6 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t cut = std::min(text.find('\0'), size);
   const auto nodes = replay::parse_nodes(text.substr(0, cut));
   const auto pods = replay::parse_pods(text.substr(std::min(cut + 1, size)));
+  const auto times = replay::parse_times(text.substr(std::min(cut + 1, size)));
+  if (pods && times) CHECK(pods->size() == times->size());
   if (nodes) CHECK(replay::parse_nodes(replay::print_nodes(*nodes)).value() == *nodes);
   if (pods) CHECK(replay::parse_pods(replay::print_pods(*pods)).value() == *pods);
   if (nodes && pods) replay_small(*nodes, *pods);

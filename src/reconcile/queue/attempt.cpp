@@ -1,0 +1,105 @@
+#include "reconcile/queue/attempt.h"
+
+#include "base/format.h"
+#include "placement/rehearsal.h"
+
+namespace reconcile::queue {
+namespace {
+
+// Instances that the engine does not see for a while.
+class Hidden {
+ public:
+  explicit Hidden(const Ground& ground) : ground_(ground) {}
+  ~Hidden() {
+    for (const model::InstanceArn& arn : hidden_)
+      ground_.engine.instance_changed(ground_.state, arn);
+  }
+  Hidden(const Hidden&) = delete;
+  Hidden& operator=(const Hidden&) = delete;
+
+  void hide(const model::InstanceArn& arn) {
+    static const model::ClusterState nothing;
+    hidden_.push_back(arn);
+    ground_.engine.instance_changed(nothing, arn);
+  }
+  bool any() const { return !hidden_.empty(); }
+
+ private:
+  const Ground& ground_;
+  std::vector<model::InstanceArn> hidden_;
+};
+
+Refused refused_for_others() {
+  return {.reason = std::string(reason_behind),
+          .detail = "There is room, but it is kept for tasks that stand before this one.",
+          .for_others = true};
+}
+
+Refused refused_by(const std::vector<placement::Refusal>& refusals) {
+  if (refusals.empty()) return {.reason = std::string(placement::reason_no_instance), .detail = {}};
+  return {.reason = refusals.front().reason, .detail = refusals.front().detail};
+}
+
+// Places the members one after the other on the copy. The number placed is less than all where one
+// finds no place.
+std::vector<Start> rehearse(const Ground& ground, const Unit& unit, Refused& refused) {
+  placement::Rehearsal rehearsal(ground.engine, ground.state, ground.cluster);
+  std::vector<Start> starts;
+  for (const WaitingTask* const member : unit.members) {
+    auto placed = ground.engine.place(rehearsal.state(), member->need->request, ground.random);
+    if (!placed) {
+      refused = refused_by(placed.error());
+      refused.detail = base::format("{} of the gang's {} members have room now. {}", starts.size(),
+                                    unit.members.size(), refused.detail);
+      return starts;
+    }
+    const model::Task* const task = model::find_task(ground.state, member->arn);
+    CHECK(task != nullptr);
+    rehearsal.place(*task, *placed);
+    starts.push_back({member->arn, std::move(*placed)});
+  }
+  return starts;
+}
+
+}  // namespace
+
+std::expected<std::vector<Start>, Refused> attempt_alone(const Ground& ground, const Unit& unit,
+                                                         Forecast* forecast) {
+  const WaitingTask& task = *unit.members.front();
+  Hidden hidden(ground);
+  while (true) {
+    auto placed = ground.engine.place(ground.state, task.need->request, ground.random);
+    if (!placed && hidden.any()) return std::unexpected(refused_for_others());
+    if (!placed) return std::unexpected(refused_by(placed.error()));
+    std::vector<Start> starts = {{task.arn, std::move(*placed)}};
+    if (forecast == nullptr) return starts;
+    const auto delayed = forecast->delayed_by(unit, starts);
+    if (delayed.empty()) return starts;
+    for (const model::InstanceArn& arn : delayed) hidden.hide(arn);
+  }
+}
+
+std::expected<std::vector<Start>, Refused> attempt_gang(const Ground& ground, const Unit& unit,
+                                                        Forecast& forecast) {
+  if (!forecast.has_room_now(unit)) {
+    auto alone = attempt_alone(ground, unit, nullptr);  // For the reason.
+    if (!alone) return std::unexpected(std::move(alone).error());
+    return std::unexpected(
+        Refused{.reason = std::string(reason_gang),
+                .detail = base::format("The instances have no room for all {} members at once.",
+                                       unit.members.size())});
+  }
+  Hidden hidden(ground);
+  while (true) {
+    Refused refused;
+    std::vector<Start> starts = rehearse(ground, unit, refused);
+    if (starts.size() < unit.members.size()) {
+      return std::unexpected(hidden.any() ? refused_for_others() : refused);
+    }
+    const auto delayed = forecast.delayed_by(unit, starts);
+    if (delayed.empty()) return starts;
+    for (const model::InstanceArn& arn : delayed) hidden.hide(arn);
+  }
+}
+
+}  // namespace reconcile::queue

@@ -1,0 +1,274 @@
+#include "reconcile/queue/forecast.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/format.h"
+#include "placement/cluster.h"
+
+namespace reconcile::queue {
+namespace {
+
+// A task that should have ended is expected to within this time.
+constexpr base::Milliseconds a_moment = std::chrono::minutes(1);
+
+std::optional<base::Milliseconds> max_run_of(const model::Task& task) {
+  const auto tags = read_tags(task.tags);
+  return tags ? tags->max_run : std::nullopt;
+}
+
+base::Time end_of(const model::Task& task, base::Time now) {
+  if (task.desired_status == model::TaskStatus::Stopped) return now + a_moment;
+  const auto max_run = max_run_of(task);
+  if (!max_run) return unknown_time;
+  const base::Time end = task.started_at.value_or(now) + *max_run;
+  return end > now ? end : now + a_moment;
+}
+
+// The sum of what these ask, as one.
+Need sum_of(const std::vector<const Need*>& needs) {
+  Need sum;
+  for (const Need* const need : needs) {
+    const placement::Demand& more = need->demand;
+    sum.demand.cpu_units += more.cpu_units;
+    sum.demand.memory_mib += more.memory_mib;
+    sum.demand.whole_gpus += more.whole_gpus;
+    sum.demand.all_gpus |= more.all_gpus;
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(sum.demand.host_ports, more.host_ports);
+    append(sum.demand.shares, more.shares);
+    append(sum.demand.mig_profiles, more.mig_profiles);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Forecast::Forecast(const Ground& ground, base::Time now) : ground_(ground), now_(now) {
+  for (const auto& [arn, instance] : ground.state.instances) {
+    if (instance.cluster != ground.cluster) continue;
+    lanes_.emplace_back(instance, occupants_of(instance));
+  }
+}
+
+Lane& Forecast::lane_of(const model::InstanceArn& arn) {
+  const auto found = std::ranges::lower_bound(
+      lanes_, arn, {},
+      [](const Lane& lane) -> const model::InstanceArn& { return lane.instance().arn; });
+  CHECK(found != lanes_.end() && found->instance().arn == arn);
+  return *found;
+}
+
+std::vector<Occupant> Forecast::occupants_of(const model::ContainerInstance& instance) const {
+  std::vector<Occupant> occupants;
+  occupants.reserve(instance.tasks.size());
+  for (const model::TaskArn& arn : instance.tasks) {
+    const model::Task* const task = model::find_task(ground_.state, arn);
+    if (task != nullptr) occupants.push_back({task, end_of(*task, now_)});
+  }
+  return occupants;
+}
+
+const std::vector<size_t>& Forecast::eligible(const Need& need) {
+  const auto [found, added] = eligible_.try_emplace(&need);
+  std::vector<size_t>& list = found->second;
+  if (!added) return list;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const model::ContainerInstance& instance = lanes_[i].instance();
+    if (instance.status != model::InstanceStatus::Active || !instance.agent_connected) continue;
+    const placement::Offer offer = placement::offer_of(instance);
+    const auto objections = placement::objections_of(need.request, need.demand, instance, offer);
+    if (objections.attributes.empty() && !objections.blockers.never) list.push_back(i);
+  }
+  for (const api::ecs::PlacementConstraint& constraint : need.request.constraints) {
+    if (constraint.type != api::ecs::PlacementConstraintType::MemberOf) continue;
+    const auto matching =
+        ground_.engine.filter(ground_.state, ground_.cluster, constraint.expression.value_or(""));
+    if (!matching) {
+      list.clear();
+      break;
+    }
+    std::erase_if(list, [&](size_t lane) {
+      return !std::ranges::binary_search(*matching, lanes_[lane].instance().arn);
+    });
+  }
+  return list;
+}
+
+// A lane for each member, the first that takes it beside those before; empty: there is none for
+// one of them. `preferred`: these lanes, in this order, instead of those eligible.
+template <class Takes>
+std::vector<size_t> Forecast::spread(const Unit& unit, const std::vector<size_t>* preferred,
+                                     Takes takes) {
+  std::vector<size_t> chosen;
+  std::map<size_t, std::vector<const Need*>> there;
+  const Need* last = nullptr;
+  size_t from = 0;
+  for (const WaitingTask* const member : unit.members) {
+    const std::vector<size_t>& lanes = preferred != nullptr ? *preferred : eligible(*member->need);
+    if (member->need != last) from = 0;  // Where an equal one did not fit, this one does not.
+    last = member->need;
+    while (from < lanes.size() && !takes(lanes[from], *member->need, there[lanes[from]])) ++from;
+    if (from == lanes.size()) return {};
+    chosen.push_back(lanes[from]);
+    there[lanes[from]].push_back(member->need);
+  }
+  return chosen;
+}
+
+std::optional<Plan> Forecast::plan_at(const Unit& unit, base::Time at) {
+  const Interval interval{at, unit.end_of(at)};
+  std::vector<size_t> chosen = spread(
+      unit, nullptr, [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
+        return lanes_[lane].takes(need, interval, others);
+      });
+  if (chosen.empty()) return std::nullopt;
+  return Plan{at, std::move(chosen)};
+}
+
+std::vector<base::Time> Forecast::candidate_times(const Unit& unit) {
+  std::vector<base::Time> times;
+  const auto add = [&](base::Time time) {
+    if (time > now_ && time != unknown_time) times.push_back(time);
+  };
+  const Need* last = nullptr;
+  for (const WaitingTask* const member : unit.members) {
+    if (member->need == last) continue;
+    last = member->need;
+    for (const size_t lane : eligible(*member->need)) {
+      for (const Occupant& occupant : lanes_[lane].occupants()) add(occupant.until);
+      for (const Booking& booking : lanes_[lane].bookings()) add(booking.until);
+    }
+  }
+  std::ranges::sort(times);
+  const auto repeated = std::ranges::unique(times);
+  times.erase(repeated.begin(), repeated.end());
+  return times;
+}
+
+// The more tasks have ended, the more room; only what is booked in between may break this, and then
+// the time found is a later one than need be, with room all the same.
+std::optional<Plan> Forecast::earliest(const Unit& unit) {
+  const std::vector<base::Time> times = candidate_times(unit);
+  if (times.empty()) return std::nullopt;
+  std::optional<Plan> best = plan_at(unit, times.back());
+  if (!best) return std::nullopt;
+  size_t low = 0;
+  size_t high = times.size() - 1;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    std::optional<Plan> plan = plan_at(unit, times[middle]);
+    if (plan) {
+      best = std::move(plan);
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return best;
+}
+
+void Forecast::book(const Unit& unit, const Plan& plan) {
+  for (size_t i = 0; i < unit.members.size(); ++i) {
+    lanes_[plan.lanes[i]].book({unit.members[i]->need, plan.at, unit.end_of(plan.at)});
+  }
+}
+
+std::string Forecast::basis_of(const Plan& plan) const {
+  const std::set<size_t> lanes(plan.lanes.begin(), plan.lanes.end());
+  size_t told = 0;
+  size_t waiting = 0;
+  for (const size_t lane : lanes) {
+    for (const Occupant& occupant : lanes_[lane].occupants()) told += occupant.until <= plan.at;
+    for (const Booking& booking : lanes_[lane].bookings()) waiting += booking.from < plan.at;
+  }
+  const auto tasks = [](size_t count) {
+    return base::format("{} {}", count, count == 1 ? "task" : "tasks");
+  };
+  std::string text = base::format("by {} of {}", max_seconds_tag, tasks(told + waiting));
+  if (waiting > 0) text += base::format(", {} of them waiting before it", waiting);
+  return text;
+}
+
+std::string Forecast::obstacle_of(const Unit& unit) {
+  const Need& need = *unit.members.front()->need;
+  Lane* nearest = nullptr;
+  for (const size_t lane : eligible(need)) {
+    if (nearest == nullptr || lanes_[lane].missing(need) < nearest->missing(need)) {
+      nearest = &lanes_[lane];
+    }
+  }
+  if (nearest == nullptr) return "unknown: no instance of the cluster can run it";
+  for (const Occupant& occupant : nearest->occupants()) {
+    if (occupant.until != unknown_time) continue;
+    return base::format("unknown: task {} on instance {} has no {}",
+                        model::short_id(occupant.task->arn.str()),
+                        model::short_id(nearest->instance().arn.str()), max_seconds_tag);
+  }
+  if (!nearest->bookings().empty()) {
+    return base::format("unknown: instance {} is kept for a task before it",
+                        model::short_id(nearest->instance().arn.str()));
+  }
+  return unit.members.size() == 1
+             ? "unknown: no instance has room for it even when its tasks have ended"
+             : "unknown: the instances have no room for the whole gang even when their tasks have "
+               "ended";
+}
+
+std::vector<size_t> Forecast::lanes_to_drain(const Unit& unit, base::Time old) {
+  std::set<std::pair<base::Time, size_t>> by_youngest;
+  for (const WaitingTask* const member : unit.members) {
+    for (const size_t lane : eligible(*member->need)) {
+      if (lanes_[lane].bookings().empty()) by_youngest.emplace(lanes_[lane].youngest(), lane);
+    }
+  }
+  std::vector<size_t> preferred;
+  for (const auto& [youngest, lane] : by_youngest) preferred.push_back(lane);
+  return spread(unit, &preferred,
+                [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
+                  return std::ranges::binary_search(eligible(need), lane) &&
+                         lanes_[lane].takes_when_drained(need, others, old);
+                });
+}
+
+bool Forecast::drain(const Unit& unit, size_t most_drained, base::Time old) {
+  std::vector<size_t> chosen = lanes_to_drain(unit, old);
+  if (chosen.empty()) chosen = lanes_to_drain(unit, base::Time::min());
+  const std::set<size_t> lanes(chosen.begin(), chosen.end());
+  if (lanes.empty() || (drained_ > 0 && drained_ + lanes.size() > most_drained)) return false;
+  for (const size_t lane : lanes) {
+    std::vector<const Need*> needs;
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] == lane) needs.push_back(unit.members[i]->need);
+    }
+    combined_.push_back(sum_of(needs));
+    lanes_[lane].book({.need = &combined_.back()});
+  }
+  drained_ += lanes.size();
+  return true;
+}
+
+std::vector<model::InstanceArn> Forecast::delayed_by(const Unit& unit,
+                                                     const std::vector<Start>& starts) {
+  const base::Time until = unit.end_of(now_);
+  std::map<model::InstanceArn, std::vector<Newcomer>> newcomers;
+  for (const Start& start : starts) {
+    newcomers[start.placement.instance].push_back({&start.placement.held, until});
+  }
+  std::vector<model::InstanceArn> delayed;
+  for (const auto& [arn, list] : newcomers) {
+    if (!lane_of(arn).keeps_bookings(list)) delayed.push_back(arn);
+  }
+  return delayed;
+}
+
+void Forecast::tasks_came(const std::vector<Start>& starts) {
+  for (const Start& start : starts) {
+    Lane& lane = lane_of(start.placement.instance);
+    lane.set_occupants(occupants_of(lane.instance()));
+  }
+}
+
+}  // namespace reconcile::queue

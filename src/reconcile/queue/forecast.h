@@ -1,0 +1,73 @@
+// When there will be room for tasks that wait, and the room that is booked for them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "reconcile/queue/lane.h"
+#include "reconcile/queue/queue.h"
+#include "reconcile/queue/unit.h"
+
+namespace reconcile::queue {
+
+// Room for a unit: a lane for each member, in the members' order.
+struct Plan {
+  base::Time at;
+  std::vector<size_t> lanes;
+};
+
+// Tasks without berth:max-seconds are taken to run for ever; one that has outrun it, or is
+// stopping, to end in a moment. Lives for one pass.
+class Forecast {
+ public:
+  Forecast(const Ground& ground, base::Time now);
+
+  // The earliest end of a task at which all members have room at once, and keep it, whatever is
+  // booked. nullopt: nobody knows.
+  std::optional<Plan> earliest(const Unit& unit);
+  void book(const Unit& unit, const Plan& plan);
+  // How many tasks' berth:max-seconds the plan rests on.
+  std::string basis_of(const Plan& plan) const;
+  // Why nobody knows: one sentence.
+  std::string obstacle_of(const Unit& unit);
+
+  // Books instances for the unit that nothing else may take what it lacks of. Those go first whose
+  // youngest task is the oldest: an instance that is drained gets no younger ones, so that the next
+  // pass chooses it again, and the unit waits no longer than the tasks run that were there before.
+  // Tasks that began before `old` are not waited for where that can be helped.
+  // False: even when drained none would do, or too many stand drained already.
+  bool drain(const Unit& unit, size_t most_drained, base::Time old);
+
+  // Whether all members have room now beside what is booked.
+  bool has_room_now(const Unit& unit) { return plan_at(unit, now_).has_value(); }
+  // The instances on which these placements would delay a booking.
+  std::vector<model::InstanceArn> delayed_by(const Unit& unit, const std::vector<Start>& starts);
+  // Tasks were placed there.
+  void tasks_came(const std::vector<Start>& starts);
+  size_t instances() const { return lanes_.size(); }
+
+ private:
+  Lane& lane_of(const model::InstanceArn& arn);
+  std::vector<Occupant> occupants_of(const model::ContainerInstance& instance) const;
+  // The lanes that could run it as far as attributes and constraints go.
+  const std::vector<size_t>& eligible(const Need& need);
+  std::optional<Plan> plan_at(const Unit& unit, base::Time at);
+  std::vector<base::Time> candidate_times(const Unit& unit);
+  std::vector<size_t> lanes_to_drain(const Unit& unit, base::Time old);
+  template <class Takes>
+  std::vector<size_t> spread(const Unit& unit, const std::vector<size_t>* preferred, Takes takes);
+
+  const Ground& ground_;
+  base::Time now_;
+  std::vector<Lane> lanes_;                              // By the ARNs of their instances.
+  std::map<const Need*, std::vector<size_t>> eligible_;  // Looked up, never iterated.
+  std::deque<Need> combined_;  // What instances are drained for; bookings point to it.
+  size_t drained_ = 0;
+};
+
+}  // namespace reconcile::queue

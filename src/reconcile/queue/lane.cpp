@@ -1,0 +1,267 @@
+#include "reconcile/queue/lane.h"
+
+#include <algorithm>
+
+#include "placement/assign.h"
+
+namespace reconcile::queue {
+namespace {
+
+const model::TaskArn somebody("waiting");
+
+// What an offer and a choice of GPUs look at, without what is costly to copy.
+model::ContainerInstance outline_of(const model::ContainerInstance& instance) {
+  model::ContainerInstance made;
+  made.arn = instance.arn;
+  made.status = instance.status;
+  made.agent_connected = instance.agent_connected;
+  made.external = instance.external;
+  made.emulated_instance_type = "outline";  // Cores are not pinned ahead of time.
+  made.cpu_units = instance.cpu_units;
+  made.memory_mib = instance.memory_mib;
+  made.reserved_ports = instance.reserved_ports;
+  made.cpu_units_held = instance.cpu_units_held;
+  made.memory_mib_held = instance.memory_mib_held;
+  made.ports_held = instance.ports_held;
+  made.gpus.reserve(instance.gpus.size());
+  for (const model::GpuSlot& slot : instance.gpus) {
+    model::GpuSlot& kept = made.gpus.emplace_back();
+    kept.device.uuid = slot.device.uuid;
+    kept.device.memory_mib = slot.device.memory_mib;
+    kept.device.mps_capable = slot.device.mps_capable;
+    kept.device.healthy = slot.device.healthy;
+    kept.device.mig_profile = slot.device.mig_profile;
+    kept.device.mig_parent = slot.device.mig_parent;
+    kept.state = slot.state;
+    kept.holders = slot.holders;
+  }
+  return made;
+}
+
+void release(model::ContainerInstance& instance, const model::Task& task) {
+  instance.cpu_units_held -= task.held.cpu_units;
+  instance.memory_mib_held -= task.held.memory_mib;
+  for (const model::HostPort& port : task.held.host_ports) instance.ports_held.erase(port);
+  for (model::GpuSlot& slot : instance.gpus) {
+    const auto left = std::erase_if(
+        slot.holders, [&](const model::GpuHolder& holder) { return holder.task == task.arn; });
+    if (left > 0 && slot.holders.empty() && slot.state != model::GpuState::Quarantined) {
+      slot.state = model::GpuState::Idle;
+    }
+  }
+}
+
+void hold(model::ContainerInstance& instance, const model::HeldResources& held) {
+  instance.cpu_units_held += held.cpu_units;
+  instance.memory_mib_held += held.memory_mib;
+  for (const model::HostPort& port : held.host_ports) instance.ports_held.emplace(port, somebody);
+  for (const model::GpuAssignment& given : held.gpus) {
+    for (model::GpuSlot& slot : instance.gpus) {
+      if (slot.device.uuid != given.gpu) continue;
+      const int64_t memory = given.shared ? given.memory_mib : slot.device.memory_mib;
+      const int32_t milli = given.shared ? given.milli : model::whole_gpu_milli;
+      slot.holders.push_back({somebody, given.container, memory, milli});
+      slot.state = given.shared ? model::GpuState::NvidiaMps : model::GpuState::Dedicated;
+    }
+  }
+}
+
+// Puts one of these on the instance, where it has room.
+bool add(model::ContainerInstance& instance, const Need& need) {
+  const placement::Offer offer = placement::offer_of(instance);
+  if (!placement::fits(offer, need.demand)) return false;
+  std::optional<size_t> card;
+  if (!need.demand.shares.empty()) card = placement::tightest_card(offer, need.demand);
+  placement::PinnedCores no_cores;
+  const model::ClusterState no_state;
+  const placement::Site site{instance, offer, no_cores};
+  hold(instance, placement::assign(no_state, site, need.request.resources, need.demand, card));
+  return true;
+}
+
+bool fits(const model::ContainerInstance& instance, const Need& need) {
+  return placement::fits(placement::offer_of(instance), need.demand);
+}
+
+bool same_group(const Need& left, const Need& right) {
+  return left.request.group == right.request.group;
+}
+
+// Whether a drained instance has less than before of what the one that it is drained for lacks.
+bool hinders(const placement::Offer& before, const placement::Offer& after,
+             const placement::Demand& demand) {
+  const auto takes = [](int64_t had, int64_t has, int64_t wanted) {
+    return has < had && has < wanted;
+  };
+  if (takes(before.cpu_free, after.cpu_free, demand.cpu_units)) return true;
+  if (takes(before.memory_free, after.memory_free, demand.memory_mib)) return true;
+  if (after.taken_ports.size() > before.taken_ports.size() && !demand.host_ports.empty()) {
+    return true;
+  }
+  if (!demand.wants_gpu()) return false;
+  if (!demand.shares.empty() || !demand.mig_profiles.empty()) return before.cards != after.cards;
+  const int32_t wanted = demand.all_gpus ? before.whole_gpus : demand.whole_gpus;
+  return takes(before.whole_gpus_free, after.whole_gpus_free, wanted);
+}
+
+}  // namespace
+
+Need need_of(placement::Request request) {
+  Need need;
+  need.demand = placement::demand_of(request.resources);
+  need.distinct_instance = std::ranges::any_of(request.constraints, [](const auto& constraint) {
+    return constraint.type == api::ecs::PlacementConstraintType::DistinctInstance;
+  });
+  need.request = std::move(request);
+  return need;
+}
+
+Lane::Lane(const model::ContainerInstance& instance, std::vector<Occupant> occupants)
+    : instance_(&instance) {
+  set_occupants(std::move(occupants));
+}
+
+void Lane::set_occupants(std::vector<Occupant> occupants) {
+  occupants_ = std::move(occupants);
+  std::ranges::sort(occupants_, [](const Occupant& a, const Occupant& b) {
+    return std::tie(a.until, a.task->arn) < std::tie(b.until, b.task->arn);
+  });
+  offers_.clear();
+}
+
+void Lane::book(const Booking& booking) {
+  bookings_.push_back(booking);
+  drained_ |= booking.from == unknown_time;
+}
+
+const placement::Offer& Lane::offer_at(base::Time at) {
+  const auto gone = static_cast<size_t>(
+      std::ranges::upper_bound(occupants_, at, {}, &Occupant::until) - occupants_.begin());
+  if (offers_.empty()) offers_.push_back(placement::offer_of(*instance_));
+  while (offers_.size() <= gone) {
+    if (offers_.size() == 1) emptying_ = outline_of(*instance_);
+    release(emptying_, *occupants_[offers_.size() - 1].task);
+    offers_.push_back(placement::offer_of(emptying_));
+  }
+  return offers_[gone];
+}
+
+bool Lane::may_take(const placement::Demand& demand, base::Time at) {
+  const placement::Offer& now = offer_at(base::Time::min());
+  auto gpus = static_cast<size_t>(now.whole_gpus_free);
+  int64_t cpu_units = now.cpu_free;
+  for (const Occupant& occupant : occupants_) {
+    if (occupant.until > at) break;
+    gpus += occupant.task->held.gpus.size();  // Each lets one GPU go at most.
+    cpu_units += occupant.task->held.cpu_units;
+  }
+  return gpus >= static_cast<size_t>(demand.whole_gpus) &&
+         (demand.cpu_units == 0 || cpu_units >= demand.cpu_units);
+}
+
+model::ContainerInstance Lane::instance_at(base::Time at) const {
+  model::ContainerInstance made = outline_of(*instance_);
+  for (const Occupant& occupant : occupants_) {
+    if (occupant.until <= at && occupant.until != unknown_time) release(made, *occupant.task);
+  }
+  return made;
+}
+
+bool Lane::group_is_here(const Need& need, base::Time at) const {
+  return std::ranges::any_of(occupants_, [&](const Occupant& occupant) {
+    return (occupant.until > at || occupant.until == unknown_time) &&
+           occupant.task->group == need.request.group;
+  });
+}
+
+bool Lane::fits_beside(const Need& need, base::Time at, std::span<const Need* const> others) const {
+  model::ContainerInstance then = instance_at(at);
+  for (const Booking& booking : bookings_) {
+    if (booking.from > at || booking.until <= at) continue;
+    if (need.distinct_instance && same_group(*booking.need, need)) return false;
+    if (!add(then, *booking.need)) return false;
+  }
+  for (const Need* const other : others) {
+    if (need.distinct_instance && same_group(*other, need)) return false;
+    if (!add(then, *other)) return false;
+  }
+  return fits(then, need);
+}
+
+bool Lane::takes(const Need& need, const Interval& interval, std::span<const Need* const> others) {
+  if (drained_ || !may_take(need.demand, interval.from)) return false;
+  if (!placement::fits(offer_at(interval.from), need.demand)) return false;
+  if (need.distinct_instance && group_is_here(need, interval.from)) return false;
+  if (bookings_.empty() && others.empty()) return true;
+  if (!fits_beside(need, interval.from, others)) return false;
+  return std::ranges::all_of(bookings_, [&](const Booking& booking) {
+    return booking.from <= interval.from || booking.from >= interval.until ||
+           fits_beside(need, booking.from, others);
+  });
+}
+
+bool Lane::takes_when_drained(const Need& need, std::span<const Need* const> others,
+                              base::Time old) const {
+  if (!bookings_.empty()) return false;
+  model::ContainerInstance then = outline_of(*instance_);
+  for (const Occupant& occupant : occupants_) {
+    const bool stays =
+        occupant.until == unknown_time && (!model::service_of(*occupant.task).empty() ||
+                                           occupant.task->started_at.value_or(old) < old);
+    if (!stays) release(then, *occupant.task);
+    if (stays && need.distinct_instance && occupant.task->group == need.request.group) return false;
+  }
+  for (const Need* const other : others) {
+    if (need.distinct_instance && same_group(*other, need)) return false;
+    if (!add(then, *other)) return false;
+  }
+  return fits(then, need);
+}
+
+base::Time Lane::youngest() const {
+  base::Time youngest = base::Time::min();
+  for (const Occupant& occupant : occupants_) {
+    youngest = std::max(youngest, occupant.task->started_at.value_or(unknown_time));
+  }
+  return youngest;
+}
+
+int32_t Lane::missing(const Need& need) const {
+  const placement::Offer now = placement::offer_of(*instance_);
+  return placement::missing_of(now, need.demand, placement::blockers_of(now, need.demand));
+}
+
+bool Lane::holds(const Booking& booking, std::span<const Newcomer> newcomers) const {
+  model::ContainerInstance then = instance_at(booking.from);
+  for (const Newcomer& newcomer : newcomers) {
+    if (newcomer.until > booking.from) hold(then, *newcomer.held);
+  }
+  for (const Booking& other : bookings_) {
+    if (other.from > booking.from || other.until <= booking.from) continue;
+    if (!add(then, *other.need)) return false;
+  }
+  return true;
+}
+
+bool Lane::keeps_bookings(std::span<const Newcomer> newcomers) const {
+  std::optional<placement::Offer> before;
+  std::optional<placement::Offer> after;
+  for (const Booking& booking : bookings_) {
+    if (booking.from != unknown_time) {
+      const bool meets = std::ranges::any_of(
+          newcomers, [&](const Newcomer& newcomer) { return newcomer.until > booking.from; });
+      if (meets && !holds(booking, newcomers)) return false;
+      continue;
+    }
+    if (!before) {
+      model::ContainerInstance now = outline_of(*instance_);
+      before = placement::offer_of(now);
+      for (const Newcomer& newcomer : newcomers) hold(now, *newcomer.held);
+      after = placement::offer_of(now);
+    }
+    if (hinders(*before, *after, booking.need->demand)) return false;
+  }
+  return true;
+}
+
+}  // namespace reconcile::queue

@@ -1,0 +1,99 @@
+// One instance over time: what is free there when, as far as its tasks have told how long they run
+// and room is booked for tasks that wait.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/time.h"
+#include "model/state.h"
+#include "placement/demand.h"
+#include "placement/offer.h"
+#include "placement/place.h"
+
+namespace reconcile::queue {
+
+// When nobody knows, and never.
+inline constexpr base::Time unknown_time = base::Time::max();
+
+// A kind of waiting task: all that ask the same share one. Lives as long as the pass.
+struct Need {
+  placement::Request request;
+  placement::Demand demand;
+  bool distinct_instance = false;
+};
+Need need_of(placement::Request request);
+
+struct Occupant {
+  const model::Task* task = nullptr;
+  base::Time until = unknown_time;
+};
+
+// Room kept for a task that waits. Drained for it when `from` is not known: nothing else takes what
+// it lacks there.
+struct Booking {
+  const Need* need = nullptr;
+  base::Time from = unknown_time;
+  base::Time until = unknown_time;
+};
+
+// What a task that is placed now holds, and how long.
+struct Newcomer {
+  const model::HeldResources* held = nullptr;
+  base::Time until = unknown_time;
+};
+
+struct Interval {
+  base::Time from;
+  base::Time until = unknown_time;
+};
+
+class Lane {
+ public:
+  Lane(const model::ContainerInstance& instance, std::vector<Occupant> occupants);
+
+  const model::ContainerInstance& instance() const { return *instance_; }
+  // By their ends, those without a known one last.
+  const std::vector<Occupant>& occupants() const { return occupants_; }
+  const std::vector<Booking>& bookings() const { return bookings_; }
+  bool is_drained() const { return drained_; }
+
+  void book(const Booking& booking);
+  // The tasks on it changed; bookings stay.
+  void set_occupants(std::vector<Occupant> occupants);
+
+  // Whether one more of `need` has room all through the interval, beside `others` that came before.
+  bool takes(const Need& need, const Interval& interval, std::span<const Need* const> others);
+  // Whether it would have room if its tasks had ended, but for a service's and for those that began
+  // before `old` and have not told how long they run: they are taken to stay.
+  bool takes_when_drained(const Need& need, std::span<const Need* const> others,
+                          base::Time old) const;
+  // When the youngest of its tasks began; one that is only about to: unknown_time.
+  base::Time youngest() const;
+  // How much of the need is short now, in thousandths.
+  int32_t missing(const Need& need) const;
+  // Whether every booking still holds when these are placed now.
+  bool keeps_bookings(std::span<const Newcomer> newcomers) const;
+
+ private:
+  const placement::Offer& offer_at(base::Time at);
+  // False where a look at the sums shows that it cannot have room then.
+  bool may_take(const placement::Demand& demand, base::Time at);
+  model::ContainerInstance instance_at(base::Time at) const;
+  bool fits_beside(const Need& need, base::Time at, std::span<const Need* const> others) const;
+  bool holds(const Booking& booking, std::span<const Newcomer> newcomers) const;
+  bool group_is_here(const Need& need, base::Time at) const;
+
+  const model::ContainerInstance* instance_;
+  std::vector<Occupant> occupants_;
+  std::vector<Booking> bookings_;
+  bool drained_ = false;
+  // offers_[n]: when the first n occupants have gone, bookings left out.
+  std::vector<placement::Offer> offers_;
+  model::ContainerInstance emptying_;  // As of offers_.back().
+};
+
+}  // namespace reconcile::queue
