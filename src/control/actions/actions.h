@@ -6,12 +6,10 @@
 #include "api/berth.h"
 #include "api/generated/ecs.h"
 #include "base/result.h"
+#include "control/actions/action.h"
 #include "control/step.h"
 
 namespace control {
-
-template <class T>
-using Answer = base::Result<T>;
 
 // Clusters
 Answer<api::ecs::CreateClusterResponse> create_cluster(Step&,
@@ -21,6 +19,18 @@ Answer<api::ecs::DeleteClusterResponse> delete_cluster(Step&,
 Answer<api::ecs::DescribeClustersResponse> describe_clusters(
     Step&, const api::ecs::DescribeClustersRequest&);
 Answer<api::ecs::ListClustersResponse> list_clusters(Step&, const api::ecs::ListClustersRequest&);
+
+// Capacity providers
+Answer<api::ecs::CreateCapacityProviderResponse> create_capacity_provider(
+    Step&, const api::ecs::CreateCapacityProviderRequest&);
+Answer<api::ecs::UpdateCapacityProviderResponse> update_capacity_provider(
+    Step&, const api::ecs::UpdateCapacityProviderRequest&);
+Answer<api::ecs::DeleteCapacityProviderResponse> delete_capacity_provider(
+    Step&, const api::ecs::DeleteCapacityProviderRequest&);
+Answer<api::ecs::DescribeCapacityProvidersResponse> describe_capacity_providers(
+    Step&, const api::ecs::DescribeCapacityProvidersRequest&);
+Answer<api::ecs::PutClusterCapacityProvidersResponse> put_cluster_capacity_providers(
+    Step&, const api::ecs::PutClusterCapacityProvidersRequest&);
 
 // Task definitions
 Answer<api::ecs::RegisterTaskDefinitionResponse> register_task_definition(
@@ -128,13 +138,8 @@ Answer<api::ecs::GetTaskProtectionResponse> get_task_protection(
 Answer<api::ecs::UpdateTaskProtectionResponse> update_task_protection(
     Step&, const api::ecs::UpdateTaskProtectionRequest&);
 
-// One row of the table of contents.
-struct Action {
-  std::string_view operation;
-  base::Result<api::Any> (*call)(Step&, const api::Any& input);
-};
-// nullptr: Berth does not offer the operation.
-const Action* find_action(std::string_view operation);
+// Of the service with that name; nullptr: Berth does not offer the operation.
+const Action* find_action(std::string_view service, std::string_view operation);
 // What a caller of such an operation is told.
 base::Error not_offered(std::string_view service, std::string_view operation);
 

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "control/actions/actions.h"
+#include "control/capacity/strategy_rules.h"
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/lookup.h"
@@ -31,11 +32,10 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
   const model::ClusterName name(request.cluster_name.value_or("default"));
   TRY_VOID(check_name(name.str()));
   TRY_VOID(allow(step, "CreateCluster", name));
-  if (!request.capacity_providers.empty() || !request.default_capacity_provider_strategy.empty()) {
-    return client_error(
-        "capacityProviders and defaultCapacityProviderStrategy are not offered by this version of "
-        "Berth: leave them out.");
-  }
+  std::vector<std::string> providers =
+      TRY(check_cluster_providers(step, request.capacity_providers));
+  Strategy strategy =
+      TRY(check_strategy(step, request.default_capacity_provider_strategy, providers));
   TRY_VOID(check_tags(request.tags, "cluster"));
   (void)TRY(placement_policy_of(request.tags));
   const model::Cluster* cluster = model::find_cluster(step.state(), name);
@@ -45,13 +45,15 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
                                        .created_at = step.now,
                                        .tags = request.tags,
                                        .settings = request.settings,
-                                       .configuration = request.configuration}});
+                                       .configuration = request.configuration,
+                                       .capacity_providers = std::move(providers),
+                                       .default_capacity_provider_strategy = std::move(strategy)}});
     cluster = model::find_cluster(step.state(), name);
   }
   api::ecs::CreateClusterResponse response;
   response.cluster = describe_cluster(
       step, *cluster,
-      {.tags = true, .settings = true, .configurations = true, .statistics = false});
+      {.tags = true, .settings = true, .configurations = true, .attachments = true});
   return response;
 }
 

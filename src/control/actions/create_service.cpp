@@ -51,10 +51,11 @@ base::Result<void> check_request(const Request& request) {
   return {};
 }
 
-base::Result<model::TaskSource> source_of(const Step& step, const Request& request,
-                                          Controller controller) {
+base::Result<model::TaskSource> source_of(const Step& step, const model::Cluster& cluster,
+                                          const Request& request, Controller controller) {
   model::TaskSource source;
-  source.launch_type = TRY(service_launch_type(request.launch_type));
+  TRY_VOID(take_capacity(step, cluster, request.scheduling_strategy.value_or(Scheduling::Replica),
+                         request, source));
   source.network_configuration = named_network(request.network_configuration);
   if (controller == Controller::External) {
     if (request.task_definition && !request.task_definition->empty()) {
@@ -92,7 +93,7 @@ base::Result<model::Service> service_of(const Step& step, const model::Cluster& 
                         ? *request.deployment_controller->type
                         : Controller::Ecs;
   made.desired_count = request.desired_count.value_or(0);
-  made.source = TRY(source_of(step, request, made.controller));
+  made.source = TRY(source_of(step, cluster, request, made.controller));
   made.deployment_configuration =
       TRY(deployment_configuration_of(request.deployment_configuration, {}, made.scheduling));
   made.placement_constraints = request.placement_constraints;

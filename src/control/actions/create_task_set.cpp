@@ -41,8 +41,8 @@ base::Result<const model::TaskSet*> made_before(const model::Service& service,
   return &*found;
 }
 
-base::Result<model::TaskSet> task_set_of(Step& step, const model::Service& service,
-                                         const Request& request) {
+base::Result<model::TaskSet> task_set_of(Step& step, const model::Cluster& cluster,
+                                         const model::Service& service, const Request& request) {
   TRY_VOID(check_offered(request));
   TRY_VOID(check_tags(request.tags, "task set"));
   if (service.task_sets.size() >= most_task_sets) {
@@ -55,8 +55,12 @@ base::Result<model::TaskSet> task_set_of(Step& step, const model::Service& servi
   model::TaskSet made;
   made.source.task_definition =
       model::TaskDefinitionArn(definition->definition.task_definition_arn.value_or(""));
-  made.source.launch_type = request.launch_type ? TRY(service_launch_type(request.launch_type))
-                                                : service.source.launch_type;
+  if (request.launch_type || !request.capacity_provider_strategy.empty()) {
+    TRY_VOID(take_capacity(step, cluster, service.scheduling, request, made.source));
+  } else {
+    made.source.launch_type = service.source.launch_type;
+    made.source.capacity_provider_strategy = service.source.capacity_provider_strategy;
+  }
   made.source.network_configuration = request.network_configuration
                                           ? named_network(request.network_configuration)
                                           : service.source.network_configuration;
@@ -89,7 +93,7 @@ Answer<Response> create_task_set(Step& step, const Request& request) {
     response.task_set = describe_task_set(step, *service, *before, true);
     return response;
   }
-  model::TaskSet made = TRY(task_set_of(step, *service, request));
+  model::TaskSet made = TRY(task_set_of(step, *cluster, *service, request));
   model::Service updated = *service;
   updated.task_sets.push_back(std::move(made));
   step.change(model::ServicePut{std::move(updated)});

@@ -26,6 +26,13 @@ base::Result<void> check_empty(const Step& step, const model::ClusterName& name)
                        arn.str()));
     }
   }
+  const auto waiting = step.state().waiting_tasks.find(name);
+  if (waiting != step.state().waiting_tasks.end()) {
+    return base::fail("ClusterContainsTasksException",
+                      base::format("The Cluster cannot be deleted while Tasks are active: {} waits "
+                                   "for capacity. Stop it first.",
+                                   waiting->second.begin()->str()));
+  }
   for (const auto& [arn, service] : step.state().services) {
     if (service.cluster != name || service.status == model::ServiceStatus::Inactive) continue;
     return base::fail("ClusterContainsServicesException",

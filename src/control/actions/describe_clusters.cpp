@@ -14,7 +14,8 @@ Answer<api::ecs::DescribeClustersResponse> describe_clusters(
   const ClusterInclude include{.tags = asked(api::ecs::ClusterField::Tags),
                                .settings = asked(api::ecs::ClusterField::Settings),
                                .configurations = asked(api::ecs::ClusterField::Configurations),
-                               .statistics = asked(api::ecs::ClusterField::Statistics)};
+                               .statistics = asked(api::ecs::ClusterField::Statistics),
+                               .attachments = asked(api::ecs::ClusterField::Attachments)};
   std::vector<std::string> names(request.clusters.begin(), request.clusters.end());
   if (names.empty()) names.emplace_back("default");
 

@@ -5,6 +5,7 @@
 #include "control/actions/actions.h"
 #include "control/agent_keys.h"
 #include "control/attributes.h"
+#include "control/auto_scaling/machines.h"
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/identity_document.h"
@@ -218,6 +219,7 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
     made.arn = model::instance_arn(step.settings.account, cluster->name, step.random.hex(32));
   }
   if (!document.instance_id.empty()) made.ec2_instance_id = document.instance_id;
+  made.capacity_provider = provider_of_machine(step.state(), made.ec2_instance_id);
   TRY_VOID(check_tags(request.tags, "container instance"));
   if (!request.tags.empty()) made.tags = request.tags;
   if (request.version_info) {

@@ -1,12 +1,16 @@
 #include "api/json.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
+#include "control/capacity/admission.h"
+#include "control/capacity/gang.h"
+#include "control/capacity/strategy_rules.h"
 #include "control/client_tokens.h"
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/explanation.h"
 #include "control/lookup.h"
 #include "control/task_plan.h"
+#include "reconcile/queue/tags.h"
 
 namespace control {
 namespace {
@@ -15,11 +19,6 @@ using Request = api::ecs::RunTaskRequest;
 using Response = api::ecs::RunTaskResponse;
 
 base::Result<std::string> launch_type(const Request& request) {
-  if (!request.capacity_provider_strategy.empty()) {
-    return client_error(
-        "capacityProviderStrategy is not offered by this version of Berth: leave it out, or name a "
-        "launchType.");
-  }
   if (!request.launch_type) return std::string();
   if (request.launch_type == api::ecs::LaunchType::Ec2 ||
       request.launch_type == api::ecs::LaunchType::External) {
@@ -57,9 +56,16 @@ Response answer_again(const Step& step, const model::ClientToken& token) {
   return response;
 }
 
-base::Result<TaskPlan> plan(const Step& step, const model::Cluster& cluster,
-                            const Request& request) {
+struct Plan {
+  TaskPlan task;
+  Strategy strategy;  // Empty: the tasks go by their launch type.
+};
+
+base::Result<Plan> plan(const Step& step, const model::Cluster& cluster, const Request& request) {
   TRY_VOID(check_unsupported(request));
+  Plan whole;
+  whole.strategy = TRY(strategy_for(step, cluster, request.capacity_provider_strategy,
+                                    request.launch_type.has_value()));
   const std::string launch = TRY(launch_type(request));
   const model::TaskDefinition* const definition =
       TRY(require_task_definition(step, request.task_definition.value_or("")));
@@ -74,12 +80,12 @@ base::Result<TaskPlan> plan(const Step& step, const model::Cluster& cluster,
                          request.propagate_tags == api::ecs::PropagateTags::TaskDefinition,
                      .enable_execute_command = request.enable_execute_command.value_or(false),
                      .network_configuration = request.network_configuration}));
-  for (const auto& constraint : request.placement_constraints) {
-    made.request.constraints.push_back(constraint);
+  TRY_VOID(ask_placement(made, request.placement_constraints, request.placement_strategy));
+  if (names_provider(whole.strategy, model::berth_queue)) {
+    (void)TRY(reconcile::queue::read_tags(made.task.tags));
   }
-  made.request.strategies = request.placement_strategy;
-  TRY_VOID(placement::validate(made.request.constraints, made.request.strategies));
-  return made;
+  whole.task = std::move(made);
+  return whole;
 }
 
 void add_refusals(const std::vector<placement::Refusal>& refusals, RefusalDetails& details,
@@ -93,12 +99,57 @@ void add_refusals(const std::vector<placement::Refusal>& refusals, RefusalDetail
 // berthExplain: what would become of each task. None is started, and no clientToken is used up.
 base::Result<Response> explain(Step& step, const model::Cluster& cluster, const Request& request,
                                int32_t count) {
-  const TaskPlan task_plan = TRY(plan(step, cluster, request));
+  const Plan planned = TRY(plan(step, cluster, request));
   Response response;
   response.tasks.set_present();
   response.failures.set_present();
-  response.berth_explanation = TRY(explain_run(step, task_plan, count));
+  std::vector<std::string> providers(static_cast<size_t>(count));
+  ProviderCounts counts;
+  for (std::string& provider : providers) {
+    if (planned.strategy.empty()) continue;
+    provider = next_provider(planned.strategy, counts);
+    ++counts[provider];
+  }
+  response.berth_explanation = TRY(explain_run(step, planned.task, providers));
   return response;
+}
+
+// By launch type: a task that fits nowhere is a failure, and the retry is the caller's job.
+void start_tasks(Step& step, const TaskPlan& task_plan, int32_t count, Response& response) {
+  RefusalDetails details(step, task_plan);
+  for (int32_t i = 0; i < count; ++i) {
+    auto placed = step.engine.place(step.state(), task_plan.request, step.random);
+    if (!placed) {
+      add_refusals(placed.error(), details, response);
+      continue;
+    }
+    const model::Task& task = start_planned_task(step, task_plan, std::move(*placed));
+    response.tasks.push_back(describe_task(step, task, true));
+  }
+}
+
+// All of them at once, or a failure for each.
+void start_whole_gang(Step& step, const TaskPlan& task_plan, int32_t count, Response& response) {
+  const auto started = start_gang(step, task_plan, count);
+  if (started) {
+    for (const model::TaskArn& arn : *started) {
+      response.tasks.push_back(describe_task(step, *model::find_task(step.state(), arn), true));
+    }
+    return;
+  }
+  RefusalDetails details(step, task_plan);
+  for (int32_t i = 0; i < count; ++i) add_refusals(started.error(), details, response);
+}
+
+// By capacity providers: one that does not fit now is accepted, and waits.
+void admit_tasks(Step& step, Plan& planned, int32_t count, Response& response) {
+  ProviderCounts counts;
+  for (int32_t i = 0; i < count; ++i) {
+    const std::string provider = next_provider(planned.strategy, counts);
+    ++counts[provider];
+    const model::Task& task = admit_task(step, planned.task, provider);
+    response.tasks.push_back(describe_task(step, task, true));
+  }
 }
 
 }  // namespace
@@ -117,24 +168,26 @@ Answer<Response> run_task(Step& step, const Request& request) {
   const model::ClientToken* const used =
       TRY(find_client_token(step, cluster->name, request.client_token, hash));
   if (used != nullptr) return answer_again(step, *used);
-  const TaskPlan task_plan = TRY(plan(step, *cluster, request));
+  Plan planned = TRY(plan(step, *cluster, request));
+  TRY_VOID(prepare_gang(step, planned.strategy, count, planned.task));
+  TRY_VOID(
+      check_provisioning_quota(step, cluster->name, planned.strategy, static_cast<size_t>(count)));
 
   Response response;
   response.tasks.set_present();
   response.failures.set_present();
-  model::ClientToken token;
-  RefusalDetails details(step, task_plan);
-  for (int32_t i = 0; i < count; ++i) {
-    auto placed = step.engine.place(step.state(), task_plan.request, step.random);
-    if (!placed) {
-      add_refusals(placed.error(), details, response);
-      continue;
-    }
-    const model::Task& task = start_planned_task(step, task_plan, std::move(*placed));
-    token.tasks.push_back(task.arn);
-    response.tasks.push_back(describe_task(step, task, true));
+  if (planned.strategy.empty() && !gang_of(planned.task.task).empty()) {
+    start_whole_gang(step, planned.task, count, response);
+  } else if (planned.strategy.empty()) {
+    start_tasks(step, planned.task, count, response);
+  } else {
+    admit_tasks(step, planned, count, response);
   }
   if (has_token) {
+    model::ClientToken token;
+    for (const api::ecs::Task& task : response.tasks) {
+      token.tasks.emplace_back(task.task_arn.value_or(""));
+    }
     token.cluster = cluster->name;
     token.token = *request.client_token;
     token.operation = "RunTask";

@@ -1,4 +1,5 @@
 #include "control/actions/actions.h"
+#include "control/capacity/waiting.h"
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/lookup.h"
@@ -14,8 +15,13 @@ Answer<api::ecs::StopTaskResponse> stop_task(Step& step, const api::ecs::StopTas
   }
   if (task->last_status != model::TaskStatus::Stopped &&
       task->desired_status != model::TaskStatus::Stopped) {
-    step.change(model::TaskStopRequested{
-        task->arn, "UserInitiated", request.reason.value_or("Task stopped by user"), step.now});
+    std::string reason = request.reason.value_or("Task stopped by user");
+    if (task->waiting) {
+      end_waiting_task(step, task->arn, "UserInitiated", std::move(reason));
+    } else {
+      step.change(
+          model::TaskStopRequested{task->arn, "UserInitiated", std::move(reason), step.now});
+    }
   }
   api::ecs::StopTaskResponse response;
   response.task = describe_task(step, *task, true);

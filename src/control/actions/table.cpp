@@ -1,44 +1,33 @@
 #include <algorithm>
 #include <array>
 
+#include "api/service.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
+#include "control/auto_scaling/actions/actions.h"
+#include "control/ec2/actions.h"
 
 namespace control {
 namespace {
-
-// Adapts an operation's typed function to the queue's untyped values.
-template <class Response, class Request>
-struct Adapter {
-  template <Answer<Response> (*function)(Step&, const Request&)>
-  static base::Result<api::Any> call(Step& step, const api::Any& input) {
-    auto response = function(step, input.as<Request>());
-    if (!response) return base::fail(std::move(response).error());
-    return api::Any::make(std::move(*response));
-  }
-};
-
-template <class Response, class Request>
-Adapter<Response, Request> adapter_of(Answer<Response> (*)(Step&, const Request&));
-
-template <auto function>
-constexpr auto adapted = &decltype(adapter_of(function))::template call<function>;
 
 // Sorted by name.
 constexpr std::array actions{
     Action{"ContinueServiceDeployment", adapted<continue_service_deployment>},
     Action{"CreateAgentKey", adapted<create_agent_key>},
+    Action{"CreateCapacityProvider", adapted<create_capacity_provider>},
     Action{"CreateCluster", adapted<create_cluster>},
     Action{"CreateJoinToken", adapted<create_join_token>},
     Action{"CreateService", adapted<create_service>},
     Action{"CreateTaskSet", adapted<create_task_set>},
     Action{"DeleteAgentKey", adapted<delete_agent_key>},
     Action{"DeleteAttributes", adapted<delete_attributes>},
+    Action{"DeleteCapacityProvider", adapted<delete_capacity_provider>},
     Action{"DeleteCluster", adapted<delete_cluster>},
     Action{"DeleteService", adapted<delete_service>},
     Action{"DeleteTaskSet", adapted<delete_task_set>},
     Action{"DeregisterContainerInstance", adapted<deregister_container_instance>},
     Action{"DeregisterTaskDefinition", adapted<deregister_task_definition>},
+    Action{"DescribeCapacityProviders", adapted<describe_capacity_providers>},
     Action{"DescribeClusters", adapted<describe_clusters>},
     Action{"DescribeContainerInstances", adapted<describe_container_instances>},
     Action{"DescribeServiceDeployments", adapted<describe_service_deployments>},
@@ -62,6 +51,7 @@ constexpr std::array actions{
     Action{"ListTaskDefinitions", adapted<list_task_definitions>},
     Action{"ListTasks", adapted<list_tasks>},
     Action{"PutAttributes", adapted<put_attributes>},
+    Action{"PutClusterCapacityProviders", adapted<put_cluster_capacity_providers>},
     Action{"RegisterContainerInstance", adapted<register_container_instance>},
     Action{"RegisterTaskDefinition", adapted<register_task_definition>},
     Action{"RunTask", adapted<run_task>},
@@ -73,6 +63,7 @@ constexpr std::array actions{
     Action{"SubmitTaskStateChange", adapted<submit_task_state_change>},
     Action{"TagResource", adapted<tag_resource>},
     Action{"UntagResource", adapted<untag_resource>},
+    Action{"UpdateCapacityProvider", adapted<update_capacity_provider>},
     Action{"UpdateContainerAgent", adapted<update_container_agent>},
     Action{"UpdateContainerInstancesState", adapted<update_container_instances_state>},
     Action{"UpdateService", adapted<update_service>},
@@ -84,9 +75,10 @@ static_assert(std::ranges::is_sorted(actions, {}, &Action::operation));
 
 }  // namespace
 
-const Action* find_action(std::string_view operation) {
-  const auto* const found = std::ranges::lower_bound(actions, operation, {}, &Action::operation);
-  return found != actions.end() && found->operation == operation ? found : nullptr;
+const Action* find_action(std::string_view service, std::string_view operation) {
+  if (service == api::autoscaling_service().name) return auto_scaling::find_action(operation);
+  if (service == api::ec2_service().name) return ec2::find_action(operation);
+  return find_in(actions, operation);
 }
 
 base::Error not_offered(std::string_view service, std::string_view operation) {

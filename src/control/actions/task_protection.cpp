@@ -31,6 +31,19 @@ std::string objection_to(const Step& step, const model::Task& task) {
     return "Only tasks of REPLICA services can be protected.";
   }
   if (task.desired_status == model::TaskStatus::Stopped) return "The task is stopping.";
+  if (task.waiting) return "The task waits for capacity: it has nothing to protect yet.";
+  return {};
+}
+
+// An agent speaks for the tasks of its own instance.
+base::Result<void> allow_tasks(const Step& step, std::string_view operation,
+                               const model::Cluster& cluster,
+                               const std::vector<std::string>& tasks) {
+  TRY_VOID(allow(step, operation, cluster.name));
+  for (const std::string& text : tasks) {
+    const model::Task* const task = find_task(step, cluster.name, text);
+    if (task != nullptr) TRY_VOID(allow(step, operation, cluster.name, task->instance.str()));
+  }
   return {};
 }
 
@@ -64,10 +77,10 @@ void for_each_task(const Step& step, const model::Cluster& cluster,
 Answer<api::ecs::GetTaskProtectionResponse> get_task_protection(
     Step& step, const api::ecs::GetTaskProtectionRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
-  TRY_VOID(allow(step, "GetTaskProtection", cluster->name));
   if (request.tasks.size() > most_tasks) {
     return invalid_parameter("tasks must name at most 10 of them.");
   }
+  TRY_VOID(allow_tasks(step, "GetTaskProtection", *cluster, request.tasks));
   api::ecs::GetTaskProtectionResponse response;
   for_each_task(step, *cluster, request.tasks, response, [&](const model::Task& task) {
     response.protected_tasks.push_back(describe_protection(step, task));
@@ -78,10 +91,10 @@ Answer<api::ecs::GetTaskProtectionResponse> get_task_protection(
 Answer<api::ecs::UpdateTaskProtectionResponse> update_task_protection(
     Step& step, const api::ecs::UpdateTaskProtectionRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
-  TRY_VOID(allow(step, "UpdateTaskProtection", cluster->name));
   if (request.tasks.empty() || request.tasks.size() > most_tasks) {
     return invalid_parameter("tasks must name between 1 and 10 of them.");
   }
+  TRY_VOID(allow_tasks(step, "UpdateTaskProtection", *cluster, request.tasks));
   const int32_t minutes = request.expires_in_minutes.value_or(default_minutes);
   if (minutes < 1 || minutes > most_minutes) {
     return invalid_parameter(base::format("expiresInMinutes is {}; it must be between 1 and {}.",

@@ -1,5 +1,6 @@
 #include "base/format.h"
 #include "control/actions/actions.h"
+#include "control/capacity/strategy_rules.h"
 #include "control/errors.h"
 #include "control/lookup.h"
 #include "control/services/carry_out.h"
@@ -29,18 +30,20 @@ base::Result<void> check_request(const model::Service& service, const Request& r
         api::to_string(service.controller)));
   }
   const bool deploys = request.task_definition || request.network_configuration ||
+                       request.capacity_provider_strategy.present() ||
                        request.force_new_deployment.value_or(false);
   if (service.controller == Controller::External && deploys) {
     return invalid_parameter(
-        "taskDefinition, networkConfiguration and forceNewDeployment are for the deployment "
-        "controller ECS: with EXTERNAL, make a new task set.");
+        "taskDefinition, networkConfiguration, capacityProviderStrategy and forceNewDeployment are "
+        "for the deployment controller ECS: with EXTERNAL, make a new task set.");
   }
   return {};
 }
 
-base::Result<model::TaskSource> updated_source(const Step& step, const model::TaskSource& before,
+base::Result<model::TaskSource> updated_source(const Step& step, const model::Cluster& cluster,
+                                               const model::Service& before,
                                                const Request& request) {
-  model::TaskSource source = before;
+  model::TaskSource source = before.source;
   if (request.task_definition) {
     const model::TaskDefinition* const definition =
         TRY(require_task_definition(step, *request.task_definition));
@@ -53,16 +56,23 @@ base::Result<model::TaskSource> updated_source(const Step& step, const model::Ta
   if (request.network_configuration) {
     source.network_configuration = named_network(request.network_configuration);
   }
+  // An empty list: the cluster's default strategy, which a DAEMON does not follow, or none.
+  const bool daemon = before.scheduling == api::ecs::SchedulingStrategy::Daemon;
+  const auto& strategy = request.capacity_provider_strategy;
+  if (strategy.present() && !(daemon && strategy.empty())) {
+    source.capacity_provider_strategy = TRY(strategy_for(step, cluster, strategy, false));
+    source.launch_type.clear();
+  }
   return source;
 }
 
 // What the service is after the call. Members that the call leaves out stay as they are; an empty
 // list of constraints or strategies takes them away.
-base::Result<model::Service> updated(const Step& step, const model::Service& before,
-                                     const Request& request) {
+base::Result<model::Service> updated(const Step& step, const model::Cluster& cluster,
+                                     const model::Service& before, const Request& request) {
   model::Service made = before;
   if (request.desired_count) made.desired_count = *request.desired_count;
-  made.source = TRY(updated_source(step, before.source, request));
+  made.source = TRY(updated_source(step, cluster, before, request));
   made.deployment_configuration = TRY(deployment_configuration_of(
       request.deployment_configuration, before.deployment_configuration, before.scheduling));
   if (request.placement_constraints.present()) {
@@ -96,7 +106,7 @@ Answer<api::ecs::UpdateServiceResponse> update_service(Step& step, const Request
   const model::Service* const before =
       TRY(require_active_service(step, cluster->name, request.service));
   TRY_VOID(check_request(*before, request));
-  const model::Service made = TRY(updated(step, *before, request));
+  const model::Service made = TRY(updated(step, *cluster, *before, request));
   const bool deploys =
       made.controller == Controller::Ecs &&
       (made.source != before->source || request.force_new_deployment.value_or(false));

@@ -1,0 +1,112 @@
+#include "control/capacity/gang.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/format.h"
+#include "control/capacity/queue_tags.h"
+#include "control/errors.h"
+#include "model/capabilities.h"
+#include "placement/rehearsal.h"
+
+namespace control {
+namespace {
+
+using reconcile::queue::gang_of_call;
+using reconcile::queue::gang_tag;
+
+bool only_queue(const Strategy& strategy) {
+  return std::ranges::all_of(strategy, [](const auto& item) {
+    return item.capacity_provider == std::string(model::berth_queue);
+  });
+}
+
+}  // namespace
+
+base::Result<void> prepare_gang(Step& step, const Strategy& strategy, int32_t count,
+                                TaskPlan& plan) {
+  const bool wanted = std::ranges::any_of(
+      plan.task.tags, [](const api::ecs::Tag& tag) { return tag.key == gang_tag; });
+  if (!wanted) return {};
+  const QueueTags tags = TRY(read_queue_tags(plan.task.tags));
+  if (!only_queue(strategy)) {
+    return invalid_parameter(base::format(
+        "Tag {} has tasks start together, which only the capacity provider {} can promise: let the "
+        "strategy name no other.",
+        gang_tag, model::berth_queue));
+  }
+  const bool of_call = tags.gang == gang_of_call;
+  if (!of_call && strategy.empty()) {
+    return invalid_parameter(base::format(
+        "Tag {} names the gang \"{}\", whose members wait for each other: run them with the "
+        "capacity provider {}, or start all tasks of this one call together with the value \"{}\".",
+        gang_tag, tags.gang, model::berth_queue, gang_of_call));
+  }
+  auto& environment = plan.task.gang_environment;
+  environment[std::string(gang_variable)] = of_call ? step.random.hex(32) : tags.gang;
+  environment[std::string(gang_size_variable)] =
+      base::format("{}", of_call ? count : tags.gang_size);
+  return {};
+}
+
+std::string gang_of(const model::Task& task) {
+  const auto found = task.gang_environment.find(std::string(gang_variable));
+  return found == task.gang_environment.end() ? std::string() : found->second;
+}
+
+int32_t gang_size_of(const model::Task& task) {
+  const auto found = task.gang_environment.find(std::string(gang_size_variable));
+  int32_t size = 0;
+  if (found != task.gang_environment.end()) {
+    const std::string& text = found->second;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+  }
+  return size;
+}
+
+std::map<std::string, std::string> gang_environment(const Step& step, const model::Task& member,
+                                                    size_t rank, const model::InstanceArn& first) {
+  auto environment = member.gang_environment;
+  const std::string size = environment[std::string(gang_size_variable)];
+  environment[std::string(gang_rank_variable)] = base::format("{}", rank);
+  for (const char* const name : {"RANK", "NODE_RANK"}) {
+    environment[name] = base::format("{}", rank);
+  }
+  for (const char* const name : {"WORLD_SIZE", "NNODES"}) environment[name] = size;
+  const auto* const instance = model::find_instance(step.state(), first);
+  if (instance == nullptr) return environment;
+  const auto address = instance->attributes.find(std::string(model::attribute_host_address));
+  if (address == instance->attributes.end()) return environment;
+  environment[std::string(gang_address_variable)] = address->second;
+  environment["MASTER_ADDR"] = address->second;
+  environment["MASTER_PORT"] = master_port;
+  return environment;
+}
+
+std::expected<std::vector<model::TaskArn>, std::vector<placement::Refusal>> start_gang(
+    Step& step, const TaskPlan& plan, int32_t count) {
+  std::vector<placement::Placement> placements;
+  {
+    placement::Rehearsal rehearsal(step.engine, step.state(), plan.task.cluster);
+    for (int32_t i = 0; i < count; ++i) {
+      auto placed = step.engine.place(rehearsal.state(), plan.request, step.random);
+      if (!placed) return std::unexpected(std::move(placed).error());
+      model::Task task = plan.task;
+      task.arn =
+          model::task_arn(step.settings.account, task.cluster, base::format("rehearsal-{}", i));
+      rehearsal.place(std::move(task), *placed);
+      placements.push_back(std::move(*placed));
+    }
+  }
+  std::vector<model::TaskArn> started;
+  const model::InstanceArn first = placements.front().instance;
+  for (placement::Placement& placement : placements) {
+    TaskPlan member = plan;
+    member.task.gang_environment = gang_environment(step, plan.task, started.size(), first);
+    started.push_back(start_planned_task(step, member, std::move(placement)).arn);
+  }
+  return started;
+}
+
+}  // namespace control
