@@ -149,6 +149,7 @@ void AgentLink::registered(
 }
 
 void AgentLink::connect(const std::string& arn) {
+  const int64_t highest = connect_->highest;
   connect_.reset();
   const uint64_t socket = ++socket_;
   api::ecs::DiscoverPollEndpointRequest request;
@@ -156,15 +157,15 @@ void AgentLink::connect(const std::string& arn) {
   request.container_instance = arn;
   call_api<api::ecs::DiscoverPollEndpointResponse>(
       ground_, link_, server_, "DiscoverPollEndpoint", request,
-      [this, life = life_, arn,
-       socket](const base::Result<api::ecs::DiscoverPollEndpointResponse>& answer) {
+      [this, life = life_, arn, socket,
+       highest](const base::Result<api::ecs::DiscoverPollEndpointResponse>& answer) {
         if (life->over || socket != socket_) return;
-        if (answer) return open(arn, socket);
+        if (answer) return open(arn, socket, highest);
         socket_closed(socket, 0, answer.error().code + ": " + answer.error().message);
       });
 }
 
-void AgentLink::open(const std::string& arn, uint64_t socket) {
+void AgentLink::open(const std::string& arn, uint64_t socket, int64_t highest) {
   const auto current = [this, life = life_, socket] { return !life->over && socket == socket_; };
   connection_ = std::make_shared<Connection>(
       ground_, link_, socket,
@@ -182,9 +183,9 @@ void AgentLink::open(const std::string& arn, uint64_t socket) {
                                 [this, current, socket](uint16_t code, const std::string& why) {
                                   if (current()) socket_closed(socket, code, why);
                                 }});
-  link_.carry([this, current, connection = connection_, arn] {
+  link_.carry([this, current, connection = connection_, arn, highest] {
     if (!current() || connection->was_accepted()) return;
-    if (!server_.take_connection(connection, "default", arn)) {
+    if (!server_.take_connection(connection, "default", arn, highest)) {
       socket_closed(socket_, 0, "connection refused");
     }
   });

@@ -62,50 +62,19 @@ api::ecs::RegisterTaskDefinitionRequest definition_of(const Family& family) {
   return request;
 }
 
-// The answer is missing, or says that the same call may succeed later: the cluster or the
-// definition is not there yet (again).
-bool is_worth_another_try(const base::Error& error) {
-  return error.code == unreachable || error.code == "ServerException" ||
-         error.code == "ThrottlingException" || error.code == "ClusterNotFoundException" ||
-         error.message.find("Unable to describe task definition") != std::string::npos;
-}
-
 }  // namespace
 
-Clients::Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger)
-    : ground_(ground), plant_(plant), server_(server), ledger_(ledger), link_(ground, "client") {}
-
-// Until an answer comes that another try would not change.
-template <class Response, class Request>
-void Clients::insist(std::string operation, Request request,
-                     std::function<void(const base::Result<Response>&)> done) {
-  ++waiting_;
-  const std::string name = operation;
-  const auto answered = [this, operation = std::move(operation), request,
-                         done = std::move(done)](const base::Result<Response>& answer) {
-    --waiting_;
-    if (answer || !is_worth_another_try(answer.error())) return done(answer);
-    ++waiting_;
-    ground_.events.after(ground_.between(seconds(1), seconds(8)),
-                         [this, operation, request, done]() mutable {
-                           --waiting_;
-                           if constexpr (std::is_same_v<Request, api::ecs::RunTaskRequest>) {
-                             plant_.retried(request);
-                           }
-                           insist<Response>(operation, std::move(request), done);
-                         });
-  };
-  call_api<Response>(ground_, link_, server_, name, std::move(request), answered);
-}
+Clients::Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger, Caller& caller)
+    : ground_(ground), plant_(plant), server_(server), ledger_(ledger), caller_(caller) {}
 
 void Clients::provide() {
   api::ecs::CreateClusterRequest request;
   request.cluster_name = "default";
-  insist<api::ecs::CreateClusterResponse>(
+  caller_.insist<api::ecs::CreateClusterResponse>(
       "CreateCluster", request, [this](const base::Result<api::ecs::CreateClusterResponse>& made) {
         if (!made) return ground_.fail("client", "CreateCluster: " + made.error().message);
         for (const auto& [name, family] : ledger_.families) {
-          insist<api::ecs::RegisterTaskDefinitionResponse>(
+          caller_.insist<api::ecs::RegisterTaskDefinitionResponse>(
               "RegisterTaskDefinition", definition_of(family),
               [this](const base::Result<api::ecs::RegisterTaskDefinitionResponse>& registered) {
                 if (registered) return;
@@ -137,8 +106,9 @@ void Clients::run(const std::string& family, int32_t count) {
   request.count = count;
   request.started_by = id;
   request.client_token = base::format("token-{}", id);
-  insist<api::ecs::RunTaskResponse>(
-      "RunTask", request, [this, id](const base::Result<api::ecs::RunTaskResponse>& answer) {
+  caller_.insist<api::ecs::RunTaskResponse>(
+      "RunTask", request,
+      [this, id](const base::Result<api::ecs::RunTaskResponse>& answer) {
         ledger_.wishes[id].answered = true;
         if (!answer) {
           return ground_.tell(who, "{}: refused: {}", id, answer.error().message);
@@ -152,7 +122,8 @@ void Clients::run(const std::string& family, int32_t count) {
               base::format(" ({}: {})", failure.reason.value_or(""), failure.detail.value_or(""));
         }
         ground_.tell(who, "{}: has{}", id, text);
-      });
+      },
+      [this](api::ecs::RunTaskRequest& again) { plant_.retried(again); });
 }
 
 std::string Clients::some_task() const {
@@ -170,8 +141,8 @@ void Clients::stop(const std::string& task_arn) {
   request.cluster = "default";
   request.task = task_arn;
   request.reason = "asked by a client";
-  insist<api::ecs::StopTaskResponse>("StopTask", request,
-                                     [](const base::Result<api::ecs::StopTaskResponse>&) {});
+  caller_.insist<api::ecs::StopTaskResponse>(
+      "StopTask", request, [](const base::Result<api::ecs::StopTaskResponse>&) {});
 }
 
 void Clients::describe() {
@@ -180,9 +151,7 @@ void Clients::describe() {
   api::ecs::DescribeTasksRequest request;
   request.cluster = "default";
   request.tasks.push_back(task);
-  call_api<api::ecs::DescribeTasksResponse>(
-      ground_, link_, server_, "DescribeTasks", request,
-      [](const base::Result<api::ecs::DescribeTasksResponse>&) {});
+  caller_.call<api::ecs::DescribeTasksResponse>("DescribeTasks", request);
 }
 
 void Clients::deregister(const std::string& instance_arn) {
@@ -192,9 +161,8 @@ void Clients::deregister(const std::string& instance_arn) {
   request.cluster = "default";
   request.container_instance = instance_arn;
   request.force = true;
-  call_api<api::ecs::DeregisterContainerInstanceResponse>(
-      ground_, link_, server_, "DeregisterContainerInstance", request,
-      [](const base::Result<api::ecs::DeregisterContainerInstanceResponse>&) {});
+  caller_.call<api::ecs::DeregisterContainerInstanceResponse>("DeregisterContainerInstance",
+                                                              request);
 }
 
 void Clients::clear_gpu(const std::string& instance_arn, const std::string& uuid) {
@@ -204,9 +172,8 @@ void Clients::clear_gpu(const std::string& instance_arn, const std::string& uuid
   request.container_instances.push_back(instance_arn);
   request.status = api::ecs::ContainerInstanceStatus::Active;
   request.berth_clear_gpu_ids.push_back(uuid);
-  call_api<api::ecs::UpdateContainerInstancesStateResponse>(
-      ground_, link_, server_, "UpdateContainerInstancesState", request,
-      [](const base::Result<api::ecs::UpdateContainerInstancesStateResponse>&) {});
+  caller_.call<api::ecs::UpdateContainerInstancesStateResponse>("UpdateContainerInstancesState",
+                                                                request);
 }
 
 }  // namespace sim

@@ -1,15 +1,12 @@
-// The people and programs that use the control plane: create what is needed, run and stop tasks,
-// ask again when an answer does not come; and the operator who looks after the instances.
+// The people and programs that use the control plane: create what is needed, run and stop tasks;
+// and what the operator who looks after the instances asks for.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "sim/caller.h"
 #include "sim/ground.h"
 #include "sim/ledger.h"
-#include "sim/network.h"
 #include "sim/planted/plant.h"
 #include "sim/server.h"
 
@@ -18,7 +15,7 @@ namespace sim {
 class Clients {
  public:
   // The references outlive it.
-  Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger);
+  Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger, Caller& caller);
 
   // Cluster and task definitions; again when the server has lost its disk.
   void provide();
@@ -29,15 +26,9 @@ class Clients {
   void deregister(const std::string& instance_arn);
   // UpdateContainerInstancesState with berthClearGpuIds.
   void clear_gpu(const std::string& instance_arn, const std::string& uuid);
-
-  Link& link() { return link_; }
-  // Calls that wait for their answer or their next try.
-  size_t waiting() const { return waiting_; }
+  Link& link() { return caller_.link(); }
 
  private:
-  template <class Response, class Request>
-  void insist(std::string operation, Request request,
-              std::function<void(const base::Result<Response>&)> done);
   void run(const std::string& family, int32_t count);
   void describe();
   std::string some_task() const;
@@ -46,8 +37,7 @@ class Clients {
   Plant& plant_;
   Server& server_;
   Ledger& ledger_;
-  Link link_;
-  size_t waiting_ = 0;
+  Caller& caller_;
 };
 
 }  // namespace sim

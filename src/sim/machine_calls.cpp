@@ -14,6 +14,7 @@ using agent::core::ContainerInfo;
 using agent::core::OperationError;
 using agent::core::OperationResult;
 using agent::core::RuntimeStatus;
+using std::chrono::days;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
@@ -27,11 +28,20 @@ OperationResult no_such_container(const std::string& id) {
   return refused(Cause::NotFound, "CannotInspectContainerError", "No such container: " + id);
 }
 
-ContainerPlan draw_plan(Ground& ground) {
+// Of a server's containers, in thousandths: how many end by themselves all the same while faults
+// strike.
+constexpr uint32_t servers_that_end = 200;
+
+ContainerPlan draw_plan(Ground& ground, std::string_view image) {
   const Rates& rates = ground.rates;
   ContainerPlan plan;
   plan.life = ground.between(base::Milliseconds{200}, rates.longest_life);
   plan.exit_code = ground.random.chance(70) ? 0 : static_cast<int32_t>(ground.random.below(4));
+  if (image.starts_with("server") && !ground.mishap(servers_that_end)) plan.life = days(365);
+  if (image.starts_with("crash")) {
+    plan.life = ground.between(base::Milliseconds{10}, seconds(2));
+    plan.exit_code = 1;
+  }
   plan.fails_to_start = ground.mishap(rates.fails_to_start);
   plan.ignores_term = ground.mishap(rates.ignores_term);
   plan.dies_after = ground.mishap(rates.hangs)
@@ -153,7 +163,7 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::CreateContainer
   made.container_name = made.labels["com.amazonaws.ecs.container-name"];
   made.host_ports = host_ports(request.body);
   made.gpus = request.gpus;
-  made.plan = draw_plan(machine.ground_);
+  made.plan = draw_plan(machine.ground_, request.body["Image"].text_or(""));
   std::string runtime_id = made.id;
   machine.containers_.emplace(runtime_id, std::move(made));
   return agent::core::CreatedContainer{std::move(runtime_id)};
@@ -273,10 +283,15 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::ProbeGpu& reque
     return refused(Cause::NotFound, "GpuError", "there is no GPU " + request.uuid);
   }
   if (!gpu->on_bus) return refused(Cause::Other, "GpuError", "GPU is lost");
-  if (gpu->is_empty()) return agent::core::GpuUse{.empty = true, .detail = ""};
+  const auto strangers = std::ranges::count_if(gpu->processes, [&](const auto& process) {
+    return std::ranges::find(request.sharers, process.first) == request.sharers.end();
+  });
+  if (strangers == 0 && gpu->residue_mib == 0) {
+    return agent::core::GpuUse{.empty = true, .detail = ""};
+  }
   return agent::core::GpuUse{.empty = false,
                              .detail = base::format("{} process(es), {} MiB above its baseline",
-                                                    gpu->processes.size(), gpu->residue_mib)};
+                                                    strangers, gpu->residue_mib)};
 }
 
 }  // namespace sim

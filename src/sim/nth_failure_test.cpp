@@ -14,6 +14,7 @@ namespace {
 
 using agent::core::Cause;
 using agent::core::OperationError;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 // A calm world in which tasks of all kinds run: two containers, GPUs, a share, output; one is
@@ -27,13 +28,14 @@ void main_flows(base::Random&, Rates& rates, WorkPlan& plan) {
       plan.families.push_back(family);
     }
   }
-  base::Milliseconds at = seconds(1);
+  // An agent that was there before the cluster has registered by then.
+  base::Milliseconds at = minutes(2);
   for (const Family& family : plan.families) {
     plan.calls.push_back({.at = at, .family = family.name});
     at += base::Milliseconds{300};
   }
   plan.calls.push_back({.at = at + seconds(1), .kind = PlannedCall::Kind::Stop, .family = ""});
-  plan.faults_for = seconds(20);
+  plan.faults_for = at + seconds(20);
 }
 
 constexpr Workload flows{"main_flows", "one task of each kind", main_flows};

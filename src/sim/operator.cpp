@@ -24,7 +24,7 @@ void Operator::look_at(Agent& agent, const model::ClusterState& state) {
   const std::string own = agent.core()->container_instance_arn();
   for (const auto& [arn, instance] : state.instances) {
     const bool left_behind = instance.ec2_instance_id == "i-" + agent.name() && arn.str() != own &&
-                             instance.status == model::InstanceStatus::Active &&
+                             instance.status != model::InstanceStatus::Inactive &&
                              !instance.agent_connected;
     if (left_behind) clients_.deregister(arn.str());
   }

@@ -42,6 +42,11 @@ void add_attribute(api::ecs::RegisterContainerInstanceRequest& request, std::str
   if (!value.empty()) attribute.value = std::string(value);
 }
 
+// Every other machine stands in the second one.
+std::string zone_of(const Machine& machine) {
+  return (machine.name().back() - '0') % 2 == 0 ? "us-east-1b" : "us-east-1a";
+}
+
 }  // namespace
 
 api::ecs::RegisterContainerInstanceRequest registration_request(const Machine& machine,
@@ -54,7 +59,7 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Machine& m
   request.instance_identity_document =
       json::print(json::Value::object({{"instanceId", "i-" + machine.name()},
                                        {"instanceType", machine.type().name},
-                                       {"availabilityZone", "us-east-1a"},
+                                       {"availabilityZone", zone_of(machine)},
                                        {"region", "us-east-1"}}));
   add_resource(request, "CPU", int64_t{machine.type().vcpus} * 1024);
   add_resource(request, "MEMORY", machine.type().memory_mib);

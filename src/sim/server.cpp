@@ -23,6 +23,15 @@ SeenCall seen_of(const api::Operation& operation, const api::Any& input) {
   if (const auto* report = input.get_if<api::ecs::SubmitTaskStateChangeRequest>()) {
     seen.report = *report;
   }
+  if (const auto* create = input.get_if<api::ecs::CreateServiceRequest>()) {
+    seen.service = create->service_name.value_or("");
+  } else if (const auto* update = input.get_if<api::ecs::UpdateServiceRequest>()) {
+    seen.service = update->service.value_or("");
+  } else if (const auto* remove = input.get_if<api::ecs::DeleteServiceRequest>()) {
+    seen.service = remove->service.value_or("");
+  } else if (const auto* protection = input.get_if<api::ecs::UpdateTaskProtectionRequest>()) {
+    seen.protection = *protection;
+  }
   return seen;
 }
 
@@ -105,6 +114,7 @@ bool Server::take_call(const api::Operation& operation, api::Any input, Reply re
   if (driver_ == nullptr) return false;
   const control::RequestId id = ++last_request_;
   SeenCall seen = seen_of(operation, input);
+  seen.id = id;
   if (watcher_.called) watcher_.called(seen);
   waiting_.emplace(id, Waiting{std::move(seen), std::move(reply)});
   take(control::ApiCall{id, &operation, std::move(input), {}});
@@ -112,7 +122,8 @@ bool Server::take_call(const api::Operation& operation, api::Any input, Reply re
 }
 
 bool Server::take_connection(const std::shared_ptr<Connection>& connection,
-                             const std::string& cluster, const std::string& instance) {
+                             const std::string& cluster, const std::string& instance,
+                             int64_t highest) {
   if (driver_ == nullptr) return false;
   const control::SessionId session = ++last_session_;
   connections_[session] = connection;
@@ -127,7 +138,10 @@ bool Server::take_connection(const std::shared_ptr<Connection>& connection,
                             connections_.erase(session);
                             take(control::SessionClosed{session, reason});
                           }});
-  take(control::SessionOpened{session, model::ClusterName(cluster), model::InstanceArn(instance)});
+  take(control::SessionOpened{.session = session,
+                              .cluster = model::ClusterName(cluster),
+                              .instance = model::InstanceArn(instance),
+                              .highest = highest});
   return true;
 }
 
@@ -178,7 +192,7 @@ void Server::turn() {
         ground_.between(base::Milliseconds{100}, ground_.rates.longest_downtime),
         [this] { start(); });
   }
-  plant_.out_of_driver(released);
+  plant_.out_of_driver(released, now);
   out_of_service_ = released.out_of_service.has_value();
   if (released.reloaded) {
     ground_.tell(who, "a write failed or its outcome is unknown: {}",

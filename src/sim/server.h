@@ -25,10 +25,13 @@ namespace sim {
 
 // One call as checkers want to see it.
 struct SeenCall {
+  control::RequestId id = 0;  // Calls are done in the order of their ids.
   std::string operation;
   std::optional<api::ecs::RunTaskRequest> run_task;
   std::optional<api::ecs::StopTaskRequest> stop_task;
   std::optional<api::ecs::SubmitTaskStateChangeRequest> report;
+  std::string service;  // That it is about: of CreateService, UpdateService, DeleteService.
+  std::optional<api::ecs::UpdateTaskProtectionRequest> protection;
 };
 
 // One turn of the driver, after its changes are durable or were thrown away.
@@ -73,7 +76,7 @@ class Server final : public ApiServer {
   bool take_call(const api::Operation& operation, api::Any input, Reply reply) override;
   // An agent opens a control stream. False: nobody listens.
   bool take_connection(const std::shared_ptr<Connection>& connection, const std::string& cluster,
-                       const std::string& instance);
+                       const std::string& instance, int64_t highest);
 
  private:
   struct Waiting {

@@ -38,20 +38,12 @@ TEST_P(Seeds, pass_every_checker_and_run_the_same_twice) {
 
 // 300 seeds; in parts, so that the one that fails is soon seen.
 INSTANTIATE_TEST_SUITE_P(Sim, Seeds,
-                         testing::Values(Range{"mixed", 1, 50}, Range{"mixed", 51, 50},
-                                         Range{"mixed", 101, 50}, Range{"run_task_storm", 1, 30},
-                                         Range{"agent_churn", 1, 30}, Range{"gpu_failures", 1, 30},
-                                         Range{"server_restarts", 1, 30},
-                                         Range{"trace_replay", 1, 30}),
-                         [](const testing::TestParamInfo<Range>& info) {
-                           return base::format("{}_{}", info.param.workload, info.param.first);
-                         });
-
-// Their stories end in a connection that is half open while a payload is not acknowledged.
-INSTANTIATE_TEST_SUITE_P(HalfOpen, Seeds,
-                         testing::Values(Range{"mixed", 606, 1}, Range{"agent_churn", 266, 1},
-                                         Range{"agent_churn", 554, 1},
-                                         Range{"gpu_failures", 801, 1}),
+                         testing::Values(Range{"mixed", 1, 40}, Range{"mixed", 41, 40},
+                                         Range{"mixed", 81, 40}, Range{"run_task_storm", 1, 20},
+                                         Range{"agent_churn", 1, 20}, Range{"gpu_failures", 1, 20},
+                                         Range{"server_restarts", 1, 20},
+                                         Range{"rolling_deployment", 1, 30}, Range{"drain", 1, 25},
+                                         Range{"scale_in", 1, 25}, Range{"trace_replay", 1, 20}),
                          [](const testing::TestParamInfo<Range>& info) {
                            return base::format("{}_{}", info.param.workload, info.param.first);
                          });

@@ -17,8 +17,16 @@ using std::chrono::seconds;
 constexpr base::Milliseconds settle_limit = minutes(15);
 constexpr base::Milliseconds look_every = seconds(5);
 
-control::Settings settings_of(base::Random& random) {
+// As long, and the longest back-off of a service before that.
+constexpr base::Milliseconds services_limit = minutes(45);
+
+control::Settings settings_of(base::Random& random, Plant& plant) {
   control::Settings settings;
+  settings.reconciler = [&plant](const reconcile::Situation& situation, base::Random& own) {
+    return plant.decide(situation, own);
+  };
+  // In some worlds what runs on a machine that stays away is soon replaced.
+  if (random.chance(50)) settings.instance_lost_after = minutes(1 + random.below(2));
   // Some worlds live long enough to see stopped tasks forgotten.
   if (random.chance(30)) settings.stopped_task_kept = minutes(5);
   return settings;
@@ -37,7 +45,7 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
     }
   };
   server_ = std::make_unique<Server>(
-      ground_, plant_, settings_of(ground_.random),
+      ground_, plant_, settings_of(ground_.random, plant_),
       Server::Watcher{
           .turned = [each](const Turn& turn) { each([&](Checker& one) { one.turned(turn); }); },
           .called = [each](const SeenCall& call) { each([&](Checker& one) { one.called(call); }); },
@@ -45,7 +53,9 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
               [each](const model::ClusterState& state) {
                 each([&](Checker& one) { one.loaded(state); });
               }});
-  clients_ = std::make_unique<Clients>(ground_, plant_, *server_, ledger_);
+  caller_ = std::make_unique<Caller>(ground_, *server_);
+  clients_ = std::make_unique<Clients>(ground_, plant_, *server_, ledger_, *caller_);
+  owners_ = std::make_unique<ServiceOwners>(ground_, *server_, ledger_, *caller_, plan_.services);
   for (const std::string& type : plan_.machines) add_agent(type);
   operator_ = std::make_unique<Operator>(ground_, *server_, *clients_, agents_);
   checkers_ = make_checkers(*this);
@@ -82,8 +92,12 @@ void World::run() {
   server_->start();
   for (const auto& agent : agents_) agent->start();
   clients_->provide();
+  owners_->provide();
   for (const PlannedCall& call : plan_.calls) {
     ground_.events.after(call.at, [this, &call] { clients_->act(call); });
+  }
+  for (const PlannedServiceCall& call : plan_.service_calls) {
+    ground_.events.after(call.at, [this, &call] { owners_->act(call); });
   }
   operator_->start();
   strike_faults({.ground = ground_,
@@ -109,7 +123,7 @@ void World::heal() {
   if (ground_.failure) return;
   ground_.faults_on = false;
   ground_.tell("world", "faults stop; everything comes back");
-  clients_->link().heal();
+  caller_->link().heal();
   for (const auto& link : links_) link->heal();
   server_->apply_rates();
   server_->start();
@@ -118,20 +132,51 @@ void World::heal() {
     agent->machine().break_off_pulls();
     agent->start();
   }
+  owners_->calm_down();
 }
 
 void World::settle() {
+  await_answers();
+  await_services();
+  if (ground_.failure) return;
+  owners_->delete_all();
+  await_rest();
+  for (const auto& checker : checkers_) {
+    if (!ground_.failure) checker->at_rest();
+  }
+  if (!ground_.failure) ground_.tell("world", "all is at rest");
+}
+
+void World::await_answers() {
   const base::Time limit = ground_.events.now() + settle_limit;
-  while (!ground_.failure && clients_->waiting() > 0) {
+  while (!ground_.failure && caller_->waiting() > 0) {
     if (ground_.events.now() >= limit) {
       return ground_.fail("liveness",
                           base::format("{} call(s) of clients are not answered {} s "
                                        "after the faults have stopped",
-                                       clients_->waiting(), settle_limit.count() / 1000));
+                                       caller_->waiting(), settle_limit.count() / 1000));
     }
     run_until(ground_.events.now() + look_every);
   }
-  ground_.tell("world", "every call is answered; the tasks come to their ends");
+}
+
+void World::await_services() {
+  if (plan_.services.empty() || ground_.failure) return;
+  ground_.tell("world", "every call is answered; the services become as they are wanted");
+  const base::Time limit = ground_.events.now() + services_limit;
+  while (!ground_.failure) {
+    run_until(ground_.events.now() + look_every);
+    const auto waits = std::ranges::find_if(
+        checkers_, [](const auto& checker) { return !checker->awaits().empty(); });
+    if (waits == checkers_.end()) return;
+    if (ground_.events.now() < limit) continue;
+    ground_.fail((*waits)->name(), base::format("{} s after the faults have stopped {}",
+                                                services_limit.count() / 1000, (*waits)->awaits()));
+  }
+}
+
+void World::await_rest() {
+  ground_.tell("world", "the tasks come to their ends");
   const base::Time rest = ground_.events.now() + settle_limit;
   while (!ground_.failure) {
     run_until(ground_.events.now() + look_every);
@@ -141,10 +186,6 @@ void World::settle() {
     return ground_.fail("liveness", base::format("{} s after the faults have stopped {}",
                                                  settle_limit.count() / 1000, why));
   }
-  for (const auto& checker : checkers_) {
-    if (!ground_.failure) checker->at_rest();
-  }
-  if (!ground_.failure) ground_.tell("world", "all is at rest");
 }
 
 std::string World::task_unrest(const model::ClusterState& state) const {
@@ -196,7 +237,7 @@ std::string World::agent_unrest(const Agent& agent, const model::ClusterState& s
 std::string World::unrest() const {
   const model::ClusterState* const state = server_->state();
   if (state == nullptr) return "the server does not serve";
-  if (clients_->waiting() > 0) return base::format("{} call(s) wait", clients_->waiting());
+  if (caller_->waiting() > 0) return base::format("{} call(s) wait", caller_->waiting());
   if (std::string why = task_unrest(*state); !why.empty()) return why;
   for (const auto& agent : agents_) {
     if (std::string why = agent_unrest(*agent, *state); !why.empty()) return why;

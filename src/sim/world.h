@@ -2,7 +2,8 @@
 // machines, the network between them, the clients, and those who break all of it.
 //
 // run(): a safety phase, in which faults strike and checkers look on; then the faults stop, and
-// within a bound every call must be answered, every task come to its end and every GPU be back.
+// within a bound every call must be answered and every service be as it is wanted; then the
+// services are deleted, and every task must come to its end and every GPU be back.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "sim/agent.h"
+#include "sim/caller.h"
 #include "sim/checkers/checker.h"
 #include "sim/clients.h"
 #include "sim/ground.h"
@@ -21,6 +23,7 @@
 #include "sim/operator.h"
 #include "sim/planted/plant.h"
 #include "sim/server.h"
+#include "sim/service_owners.h"
 #include "sim/workloads/workload.h"
 
 namespace sim {
@@ -49,6 +52,9 @@ class World {
   void run_until(base::Time end);
   void heal();
   void settle();
+  void await_answers();
+  void await_services();
+  void await_rest();
   // What is not as it should be at rest; empty: all is.
   std::string unrest() const;
   std::string task_unrest(const model::ClusterState& state) const;
@@ -61,7 +67,9 @@ class World {
   WorkPlan plan_;
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::unique_ptr<Server> server_;
+  std::unique_ptr<Caller> caller_;
   std::unique_ptr<Clients> clients_;
+  std::unique_ptr<ServiceOwners> owners_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<std::unique_ptr<Agent>> agents_;

@@ -33,6 +33,9 @@ class Checker {
   // The server has lost its disk: what it promised before is gone with it.
   virtual void server_disk_lost() {}
   virtual void container_started(const Machine&, const SimContainer&) {}
+  // The faults have stopped, and services still run: what has not become as it must within a bound;
+  // empty: nothing.
+  virtual std::string awaits() { return {}; }
   // Faults have stopped long ago, every task was stopped, and the system is at rest.
   virtual void at_rest() {}
 

@@ -18,6 +18,11 @@ std::unique_ptr<Checker> make_true_reasons(World& world);
 std::unique_ptr<Checker> make_true_status(World& world);
 std::unique_ptr<Checker> make_agreement(World& world);
 std::unique_ptr<Checker> make_nothing_held(World& world);
+std::unique_ptr<Checker> make_services_minimum(World& world);
+std::unique_ptr<Checker> make_services_protected(World& world);
+std::unique_ptr<Checker> make_services_kept(World& world);
+std::unique_ptr<Checker> make_services_records(World& world);
+std::unique_ptr<Checker> make_services_converge(World& world);
 
 std::vector<std::unique_ptr<Checker>> make_checkers(World& world);
 

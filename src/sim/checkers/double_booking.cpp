@@ -35,6 +35,7 @@ class DoubleBooking final : public Checker {
       // port.
       if (world().ledger().server_disks_lost > 0) break;
       if (id == started.id || other.status != agent::core::RuntimeStatus::Running) continue;
+      if (was_given_up(other)) continue;  // Docker refuses such a port, too.
       for (const uint16_t port : started.host_ports) {
         if (std::ranges::find(other.host_ports, port) == other.host_ports.end()) continue;
         fail(base::format("host port {} of {} is taken by task {} while task {} has it", port,
@@ -49,6 +50,14 @@ class DoubleBooking final : public Checker {
   }
 
  private:
+  // With its instance, by an operator: the machine has registered anew, and it still runs there.
+  bool was_given_up(const SimContainer& container) {
+    const model::ClusterState* const state = world().server().state();
+    const model::Task* const task =
+        state == nullptr ? nullptr : model::find_task(*state, model::TaskArn(container.task_arn));
+    return task != nullptr && world().ledger().deregistered.contains(task->instance.str());
+  }
+
   void check_gpu(const Machine& machine, const SimContainer& started, const std::string& uuid) {
     const PhysicalGpu* const gpu = machine.gpus().find(uuid);
     if (gpu == nullptr) return;

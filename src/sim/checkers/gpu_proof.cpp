@@ -1,8 +1,8 @@
-// A GPU is not issued again before it was proven empty: when the server calls one idle that a task
-// had, nothing is on it; and no container starts on one that still holds another task's memory.
+// A GPU, or a share of one, is not issued again before it was proven empty: when the server calls
+// one idle that a task had, nothing is on it; and no container starts on one where another task's
+// memory leaves it less than it was given.
 
 #include <map>
-#include <set>
 #include <utility>
 
 #include "sim/checkers/checkers.h"
@@ -25,34 +25,23 @@ class GpuProof final : public Checker {
     if (world().ledger().server_disks_lost > 0) return;
     for (const std::string& uuid : container.gpus.uuids) {
       const PhysicalGpu* const gpu = machine.gpus().find(uuid);
-      // What an earlier sharer left is proven gone only when the last one has ended.
-      const bool with_others = gpu != nullptr && gpu->processes.size() > 1;
-      if (gpu == nullptr || gpu->residue_mib == 0 || with_others) continue;
-      if (container.gpus.sharing && joins_sharers(uuid, container.task_arn)) continue;
+      if (gpu == nullptr || gpu->residue_mib == 0) continue;
+      // Beside what an earlier sharer left there may be room enough.
+      int64_t shared_mib = gpu->residue_mib;
+      for (const auto& [id, mib] : gpu->processes) shared_mib += mib;
+      if (container.gpus.sharing && shared_mib <= gpu->device.memory_mib) continue;
       fail(base::format("task {} starts on {} of {}, where {} MiB of another are left",
                         short_name(container.task_arn), uuid, machine.name(), gpu->residue_mib));
     }
   }
 
  private:
-  // For the server the GPU has been in use all along.
-  bool joins_sharers(const std::string& uuid, const std::string& task_arn) {
-    const model::ClusterState* const state = world().server().state();
-    if (state == nullptr) return true;
-    const model::Task* const task = model::find_task(*state, model::TaskArn(task_arn));
-    if (task == nullptr) return false;
-    const auto sharers = sharers_.find({task->instance, uuid});
-    return sharers != sharers_.end() && sharers->second.size() > 1;
-  }
-
   void look(const model::ClusterState& state) {
     for (const auto& [arn, instance] : state.instances) {
       const Machine* const machine = world().machine_of(instance);
       for (const model::GpuSlot& slot : instance.gpus) {
         const std::pair key(arn, slot.device.uuid);
         const bool was_held = std::exchange(held_[key], !slot.holders.empty());
-        if (slot.holders.empty()) sharers_.erase(key);
-        for (const model::GpuHolder& holder : slot.holders) sharers_[key].insert(holder.task);
         if (!was_held || !slot.holders.empty() || slot.state != model::GpuState::Idle) continue;
         if (instance.status == model::InstanceStatus::Inactive || machine == nullptr) continue;
         const PhysicalGpu* const gpu = machine->gpus().find(slot.device.uuid);
@@ -65,8 +54,6 @@ class GpuProof final : public Checker {
   }
 
   std::map<std::pair<model::InstanceArn, std::string>, bool> held_;
-  // All that have had a part of the GPU since nobody had one.
-  std::map<std::pair<model::InstanceArn, std::string>, std::set<model::TaskArn>> sharers_;
 };
 
 }  // namespace

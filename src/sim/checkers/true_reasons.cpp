@@ -5,43 +5,11 @@
 #include <set>
 
 #include "sim/checkers/checkers.h"
+#include "sim/checkers/obstacles.h"
 #include "sim/world.h"
 
 namespace sim {
 namespace {
-
-// Why the instance cannot take a task of the family, by a look of its own; empty: it can.
-std::set<std::string> obstacles(const model::ContainerInstance& instance, const Family& family) {
-  std::set<std::string> found;
-  const int32_t cpu = family.cpu;
-  const int32_t memory = family.memory_mib + (family.sidecar ? 64 : 0);
-  if (!instance.agent_connected) found.insert("AGENT");
-  if (instance.cpu_units - instance.cpu_units_held < cpu) found.insert("RESOURCE:CPU");
-  if (instance.memory_mib - instance.memory_mib_held < memory) found.insert("RESOURCE:MEMORY");
-  const model::HostPort port{family.host_port, false};
-  if (family.host_port != 0 &&
-      (instance.ports_held.contains(port) || instance.reserved_ports.contains(port))) {
-    found.insert("RESOURCE:PORTS");
-  }
-  int32_t idle = 0;
-  int32_t usable = 0;
-  bool room_for_share = false;
-  for (const model::GpuSlot& gpu : instance.gpus) {
-    const bool is_idle = gpu.state == model::GpuState::Idle && gpu.device.healthy;
-    usable += 1;
-    idle += is_idle ? 1 : 0;
-    int64_t taken = 0;
-    for (const model::GpuHolder& holder : gpu.holders) taken += holder.memory_mib;
-    const bool shares = is_idle || (gpu.state == model::GpuState::NvidiaMps && gpu.device.healthy);
-    room_for_share = room_for_share || (shares && gpu.device.mps_capable &&
-                                        gpu.device.memory_mib - taken >= family.shared_mib);
-  }
-  const bool no_gpus = (family.gpus > 0 && idle < family.gpus) ||
-                       (family.all_gpus && (usable == 0 || idle < usable)) ||
-                       (family.shared_mib > 0 && !room_for_share);
-  if (no_gpus) found.insert("RESOURCE:GPU");
-  return found;
-}
 
 class TrueReasons final : public Checker {
  public:

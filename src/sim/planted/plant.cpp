@@ -6,7 +6,10 @@ std::unique_ptr<store::Store> Plant::around_store(store::Store&) {
   return nullptr;
 }
 void Plant::into_driver(std::vector<control::Input>&) {}
-void Plant::out_of_driver(driver::Released&) {}
+void Plant::out_of_driver(driver::Released&, base::Time) {}
+reconcile::Decisions Plant::decide(const reconcile::Situation& situation, base::Random& random) {
+  return reconcile::reconcile(situation, random);
+}
 bool Plant::into_agent(const std::string&, agent::core::Input&) {
   return true;
 }

@@ -14,6 +14,7 @@
 #include "api/generated/ecs.h"
 #include "control/input.h"
 #include "driver/driver.h"
+#include "reconcile/reconcile.h"
 #include "store/store.h"
 
 namespace sim {
@@ -29,7 +30,10 @@ class Plant {
 
   // What goes into the driver and what comes out of it.
   virtual void into_driver(std::vector<control::Input>& inputs);
-  virtual void out_of_driver(driver::Released& released);
+  virtual void out_of_driver(driver::Released& released, base::Time now);
+
+  // What a service needs done now.
+  virtual reconcile::Decisions decide(const reconcile::Situation& situation, base::Random& random);
 
   // An agent: what its core hears, what it wants done, and the journal that it reads at its start.
   // False: the core does not hear it.

@@ -37,6 +37,18 @@ std::unique_ptr<Plant> make_forged_reason();
 std::unique_ptr<Plant> make_double_resend();
 std::unique_ptr<Plant> make_swapped_gpu();
 std::unique_ptr<Plant> make_non_idempotent_retry();
+// Around what decides about services.
+std::unique_ptr<Plant> make_forgets_stopped_task();
+std::unique_ptr<Plant> make_settled_at_once();
+std::unique_ptr<Plant> make_stops_before_replacement();
+std::unique_ptr<Plant> make_beyond_the_maximum();
+std::unique_ptr<Plant> make_never_looks_again();
+std::unique_ptr<Plant> make_away_is_lost();
+std::unique_ptr<Plant> make_rollback_not_kept();
+std::unique_ptr<Plant> make_drain_ignored();
+std::unique_ptr<Plant> make_protection_ignored();
+std::unique_ptr<Plant> make_forgotten_scaling();
+std::unique_ptr<Plant> make_pending_counted_as_running();
 // In the agent.
 std::unique_ptr<Plant> make_lost_wake_up();
 std::unique_ptr<Plant> make_ack_without_keeping();

@@ -33,7 +33,7 @@ void change_answers(driver::Released& released, Change change) {
 
 class LastStatusBackwards final : public Plant {
  public:
-  void out_of_driver(driver::Released& released) override {
+  void out_of_driver(driver::Released& released, base::Time) override {
     change_answers<api::ecs::DescribeTasksResponse>(released, [](auto& answer) {
       for (api::ecs::Task& task : answer.tasks) {
         if (task.last_status == "RUNNING") task.last_status = "PENDING";
@@ -44,7 +44,7 @@ class LastStatusBackwards final : public Plant {
 
 class ForgedReason final : public Plant {
  public:
-  void out_of_driver(driver::Released& released) override {
+  void out_of_driver(driver::Released& released, base::Time) override {
     change_answers<api::ecs::RunTaskResponse>(released, [](auto& answer) {
       for (api::ecs::Failure& failure : answer.failures) {
         if (failure.reason == "RESOURCE:GPU") failure.reason = "RESOURCE:MEMORY";

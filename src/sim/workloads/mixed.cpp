@@ -8,6 +8,11 @@ void mixed(base::Random& random, Rates&, WorkPlan& plan) {
   plan.families = usual_families();
   plan.faults_for = std::chrono::minutes(3 + random.below(4));
   plan.calls = some_calls(random, plan.families, 20 + random.below(50), plan.faults_for);
+  using enum PlannedServiceCall::Kind;
+  static constexpr PlannedServiceCall::Kind kinds[] = {Deploy,   Force,  Scale, Protect,
+                                                       Describe, Remake, Drain, Activate};
+  add_services(random, 1 + random.below(2), plan);
+  add_service_calls(random, kinds, 4 + random.below(8), plan);
 }
 
 }  // namespace sim

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@ namespace sim {
 // A task definition of one container.
 struct Family {
   std::string name;
-  std::string image = "fast";  // "missing...": the registry does not have it.
+  // "missing...": the registry does not have it. "server...": its containers live on by themselves,
+  // most of them. "crash...": they end at once with an exit code.
+  std::string image = "fast";
   int32_t cpu = 256;
   int32_t memory_mib = 256;
   int32_t gpus = 0;
@@ -35,10 +38,36 @@ struct PlannedCall {
   int32_t count = 1;
 };
 
+// A service that its owner keeps: made at the start, and again after it was deleted.
+struct PlannedService {
+  std::string name;
+  std::string family;
+  int32_t desired = 1;
+  bool daemon = false;
+  int32_t minimum_healthy_percent = 100;
+  int32_t maximum_percent = 200;
+  bool circuit_breaker = false;
+  bool rollback = false;
+  bool replaces_gpu_tasks = false;  // Tagged berth:gpu-rolling=replace.
+  std::string placement;            // "binpack", or empty: spread over the zones.
+};
+
+// What is asked of a service or, Drain and Activate, of some container instance.
+struct PlannedServiceCall {
+  enum class Kind : uint8_t { Deploy, Force, Scale, Protect, Describe, Remake, Drain, Activate };
+  base::Milliseconds at{};
+  Kind kind = Kind::Deploy;
+  std::string service;
+  std::string family;   // Of Deploy.
+  int32_t desired = 0;  // Of Scale.
+};
+
 struct WorkPlan {
   std::vector<std::string> machines;  // Instance types.
   std::vector<Family> families;
   std::vector<PlannedCall> calls;
+  std::vector<PlannedService> services;
+  std::vector<PlannedServiceCall> service_calls;
   base::Milliseconds faults_for{};  // The safety phase.
 };
 
@@ -56,5 +85,15 @@ std::vector<std::string> some_machines(base::Random& random, size_t count);
 // Calls at random moments within `within`: mostly RunTask of any of the families.
 std::vector<PlannedCall> some_calls(base::Random& random, const std::vector<Family>& families,
                                     size_t count, base::Milliseconds within);
+
+// Families for services: CPU only, one GPU, a share, a fixed port; some that never start.
+std::vector<Family> service_families();
+bool is_fit_to_run(const Family& family);
+// `count` services of families that run, each with limits and a breaker of its own, and adds their
+// families to the plan.
+void add_services(base::Random& random, size_t count, WorkPlan& plan);
+// Calls of these kinds about any of the services, at random moments of the safety phase.
+void add_service_calls(base::Random& random, std::span<const PlannedServiceCall::Kind> kinds,
+                       size_t count, WorkPlan& plan);
 
 }  // namespace sim

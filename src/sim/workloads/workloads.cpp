@@ -17,6 +17,11 @@ constexpr std::array all{
              server_restarts},
     Workload{"trace_replay", "arrivals in the shape of a published GPU cluster's trace",
              trace_replay},
+    Workload{"rolling_deployment", "services are rolled, also to definitions that never start",
+             rolling_deployment},
+    Workload{"drain", "instances are drained and taken back under running services", drain},
+    Workload{"scale_in", "services grow, shrink and are made anew; some tasks are protected",
+             scale_in},
 };
 
 }  // namespace

@@ -13,6 +13,9 @@ void run_task_storm(base::Random& random, Rates& rates, WorkPlan& plan);
 void agent_churn(base::Random& random, Rates& rates, WorkPlan& plan);
 void gpu_failures(base::Random& random, Rates& rates, WorkPlan& plan);
 void server_restarts(base::Random& random, Rates& rates, WorkPlan& plan);
+void rolling_deployment(base::Random& random, Rates& rates, WorkPlan& plan);
+void drain(base::Random& random, Rates& rates, WorkPlan& plan);
+void scale_in(base::Random& random, Rates& rates, WorkPlan& plan);
 void trace_replay(base::Random& random, Rates& rates, WorkPlan& plan);
 
 // The first is the default.

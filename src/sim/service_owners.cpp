@@ -1,0 +1,197 @@
+#include "sim/service_owners.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "reconcile/gpu_rolling.h"
+
+namespace sim {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::string_view who = "owner";
+
+api::ecs::CreateServiceRequest request_of(const PlannedService& service) {
+  api::ecs::CreateServiceRequest request;
+  request.cluster = "default";
+  request.service_name = service.name;
+  request.task_definition = service.family;
+  if (service.daemon) {
+    request.scheduling_strategy = api::ecs::SchedulingStrategy::Daemon;
+  } else {
+    request.desired_count = service.desired;
+  }
+  api::ecs::DeploymentConfiguration& configuration = request.deployment_configuration.emplace();
+  configuration.minimum_healthy_percent = service.minimum_healthy_percent;
+  configuration.maximum_percent = service.maximum_percent;
+  if (service.circuit_breaker) {
+    api::ecs::DeploymentCircuitBreaker& breaker =
+        configuration.deployment_circuit_breaker.emplace();
+    breaker.enable = true;
+    breaker.rollback = service.rollback;
+  }
+  if (!service.placement.empty() && !service.daemon) {
+    api::ecs::PlacementStrategy& strategy = request.placement_strategy.emplace_back();
+    strategy.type = api::ecs::PlacementStrategyType::Binpack;
+    strategy.field = "memory";
+  }
+  if (service.replaces_gpu_tasks) {
+    api::ecs::Tag& tag = request.tags.emplace_back();
+    tag.key = std::string(reconcile::gpu_rolling_tag);
+    tag.value = std::string(reconcile::gpu_rolling_replace);
+  }
+  return request;
+}
+
+}  // namespace
+
+ServiceOwners::ServiceOwners(Ground& ground, Server& server, Ledger& ledger, Caller& caller,
+                             const std::vector<PlannedService>& services)
+    : ground_(ground), server_(server), ledger_(ledger), caller_(caller) {
+  for (const PlannedService& service : services) services_[service.name] = service;
+}
+
+void ServiceOwners::provide() {
+  for (const auto& [name, service] : services_) make(service);
+}
+
+void ServiceOwners::make(const PlannedService& service) {
+  if (calm_) return;
+  ground_.tell(who, "makes {} of {}, {} to {} %", service.name,
+               service.daemon ? base::format("{} on each instance", service.family)
+                              : base::format("{} x {}", service.desired, service.family),
+               service.minimum_healthy_percent, service.maximum_percent);
+  caller_.insist<api::ecs::CreateServiceResponse>(
+      "CreateService", request_of(service),
+      [this, service](const base::Result<api::ecs::CreateServiceResponse>& made) {
+        if (made) return ground_.tell(who, "{} is there", service.name);
+        ground_.tell(who, "{} is refused: {}", service.name, made.error().message);
+        // One of that name is still being deleted.
+        const bool later = made.error().message.find("Draining") != std::string::npos;
+        if (later) ground_.events.after(seconds(20), [this, service] { make(service); });
+      });
+}
+
+void ServiceOwners::act(const PlannedServiceCall& call) {
+  switch (call.kind) {
+    using enum PlannedServiceCall::Kind;
+    case Deploy:
+    case Force:
+    case Scale:
+      return update(call);
+    case Protect:
+      return protect(call.service);
+    case Describe:
+      return describe(call.service);
+    case Remake:
+      remove(call.service);
+      return ground_.events.after(seconds(10),
+                                  [this, name = call.service] { make(services_.at(name)); });
+    case Drain:
+      return drain_some();
+    case Activate:
+      return take_back_all();
+  }
+}
+
+void ServiceOwners::update(const PlannedServiceCall& call) {
+  using enum PlannedServiceCall::Kind;
+  api::ecs::UpdateServiceRequest request;
+  request.cluster = "default";
+  request.service = call.service;
+  if (call.kind == Deploy) request.task_definition = call.family;
+  if (call.kind == Force) request.force_new_deployment = true;
+  if (call.kind == Scale) {
+    if (services_.at(call.service).daemon) return;
+    request.desired_count = call.desired;
+  }
+  ground_.tell(who, "{}: {}", call.service,
+               call.kind == Deploy  ? "deploys " + call.family
+               : call.kind == Force ? "deploys anew"
+                                    : base::format("scales to {}", call.desired));
+  caller_.insist<api::ecs::UpdateServiceResponse>(
+      "UpdateService", request,
+      [this, name = call.service](const base::Result<api::ecs::UpdateServiceResponse>& updated) {
+        if (!updated) ground_.tell(who, "{}: refused: {}", name, updated.error().message);
+      });
+}
+
+void ServiceOwners::protect(const std::string& service) {
+  const model::ClusterState* const state = server_.state();
+  if (state == nullptr) return;
+  api::ecs::UpdateTaskProtectionRequest request;
+  request.cluster = "default";
+  request.protection_enabled = ground_.random.chance(80);
+  request.expires_in_minutes = static_cast<int32_t>(1 + ground_.random.below(4));
+  for (const auto& [arn, task] : state->tasks) {
+    if (model::service_of(task) != service || task.last_status != model::TaskStatus::Running) {
+      continue;
+    }
+    if (ground_.random.chance(50) && request.tasks.size() < 10) request.tasks.push_back(arn.str());
+  }
+  if (request.tasks.empty()) return;
+  ground_.tell(who, "{}: {} {} of its tasks", service,
+               *request.protection_enabled ? "protects" : "exposes", request.tasks.size());
+  caller_.call<api::ecs::UpdateTaskProtectionResponse>("UpdateTaskProtection", request);
+}
+
+void ServiceOwners::describe(const std::string& service) {
+  api::ecs::DescribeServicesRequest request;
+  request.cluster = "default";
+  request.services.push_back(service);
+  caller_.call<api::ecs::DescribeServicesResponse>("DescribeServices", request);
+}
+
+void ServiceOwners::remove(const std::string& service) {
+  ground_.tell(who, "deletes {}", service);
+  api::ecs::DeleteServiceRequest request;
+  request.cluster = "default";
+  request.service = service;
+  request.force = true;
+  caller_.insist<api::ecs::DeleteServiceResponse>(
+      "DeleteService", request, [](const base::Result<api::ecs::DeleteServiceResponse>&) {});
+}
+
+void ServiceOwners::set_status(const model::InstanceArn& instance,
+                               api::ecs::ContainerInstanceStatus status) {
+  api::ecs::UpdateContainerInstancesStateRequest request;
+  request.cluster = "default";
+  request.container_instances.push_back(instance.str());
+  request.status = status;
+  using Response = api::ecs::UpdateContainerInstancesStateResponse;
+  caller_.insist<Response>("UpdateContainerInstancesState", request,
+                           [](const base::Result<Response>&) {});
+}
+
+void ServiceOwners::drain_some() {
+  const model::ClusterState* const state = server_.state();
+  if (state == nullptr || state->instances.empty()) return;
+  auto it = state->instances.begin();
+  std::advance(it, static_cast<ptrdiff_t>(ground_.random.below(state->instances.size())));
+  if (it->second.status != model::InstanceStatus::Active) return;
+  ground_.tell("operator", "drains instance {}", short_name(it->first.str()));
+  set_status(it->first, api::ecs::ContainerInstanceStatus::Draining);
+}
+
+void ServiceOwners::take_back_all() {
+  const model::ClusterState* const state = server_.state();
+  if (state == nullptr) return;
+  for (const auto& [arn, instance] : state->instances) {
+    if (instance.status != model::InstanceStatus::Draining) continue;
+    ground_.tell("operator", "takes instance {} back", short_name(arn.str()));
+    set_status(arn, api::ecs::ContainerInstanceStatus::Active);
+  }
+}
+
+void ServiceOwners::calm_down() {
+  calm_ = true;
+  if (ground_.random.chance(70)) take_back_all();
+}
+
+void ServiceOwners::delete_all() {
+  for (const auto& [name, service] : services_) remove(name);
+}
+
+}  // namespace sim
