@@ -273,6 +273,7 @@ class OfficialAgent:
         self.sent = []
         self.credentials = {}  # By credentialsId. Memory only.
         self.manifest_id = None
+        self.protocol_version = "2"
         self.send_credentials = True
         self.acs = None
         self.tcs = None
@@ -353,8 +354,8 @@ class OfficialAgent:
         self.acs = WebSocket(self.wire, self.socket_url(self.endpoint, {
             "clusterArn": self.cluster, "containerInstanceArn": self.arn, "agentHash": "8dfceca6",
             "agentVersion": VERSION, "dockerVersion": "DockerVersion: 20.10.24",
-            "protocolVersion": "2", "sendCredentials": str(self.send_credentials).lower(),
-            "seqNum": "1"}))
+            "protocolVersion": self.protocol_version,
+            "sendCredentials": str(self.send_credentials).lower(), "seqNum": "1"}))
         self.send_credentials = False  # After the first success of the process.
         self._follow(self.acs, self._on_acs)
         return before

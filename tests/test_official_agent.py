@@ -209,6 +209,19 @@ class Reconnects(Peers):
         self.run_on(agent, "three", {})
         self.assertTrue(self.instance(agent)["agentConnected"])
 
+    def test_agents_of_older_and_newer_protocols_are_served(self):
+        # What is no number counts as the version of today's agents.
+        for version in ("1", "3", "", "soon", "99999999999999999999"):
+            with self.subTest(version):
+                agent = self.agent()
+                agent.protocol_version = version
+                agent.start()
+                agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+                arn, task = self.run_on(agent, "any", {})
+                agent.run(task)
+                self.tasks.wait(arn, "RUNNING")
+                self.ecs.deregister_container_instance(containerInstance=agent.arn, force=True)
+
     def test_what_was_not_acknowledged_is_sent_again_and_what_was_is_not(self):
         agent = self.agent().start()
         taken, _ = self.run_on(agent, "taken", {})
@@ -351,6 +364,42 @@ class Roles(Peers):
         with self.assertRaises(botocore.exceptions.ClientError):
             self.client("sts", wrong).get_caller_identity()
 
+    def assert_ended(self, *keys):
+        for one in keys:
+            with self.assertRaises(botocore.exceptions.ClientError) as caught:
+                self.client("sts", one).get_caller_identity()
+            self.assertEqual("ExpiredToken", caught.exception.response["Error"]["Code"])
+            with self.assertRaises(botocore.exceptions.ClientError) as caught:
+                self.client("ssm", one).get_parameter(Name="/app/user")
+            self.assertEqual("ExpiredTokenException", caught.exception.response["Error"]["Code"])
+
+    def test_the_keys_of_roles_end_with_the_task_however_it_ends_and_stay_ended(self):
+        agent = self.agent().start()
+        keys = []
+        for _ in range(3):
+            _, task = self.run_on(agent, "roles", {}, taskRoleArn="reader",
+                                  executionRoleArn="executor")
+            agent.run(task)
+            keys.append((task, task.payload["roleCredentials"],
+                         task.payload["executionRoleCredentials"]))
+        stopped, given_up, living = keys
+        for _, role, execution in keys:
+            self.client("sts", role).get_caller_identity()
+            self.client("sts", execution).get_caller_identity()
+        self.tasks.stop(stopped[0].arn)
+        agent.wait_task(stopped[0].arn, "STOPPED")
+        self.client("sts", stopped[1]).get_caller_identity()  # Its containers still run.
+        agent.submit(stopped[0].arn, "STOPPED", [])
+        self.assert_ended(*stopped[1:])
+        self.client("sts", living[1]).get_caller_identity()
+        self.server.kill()
+        self.server.start()
+        self.assert_ended(*stopped[1:])
+        self.client("sts", living[1]).get_caller_identity()
+        self.client("sts", given_up[1]).get_caller_identity()
+        self.ecs.deregister_container_instance(containerInstance=agent.arn, force=True)
+        self.assert_ended(*given_up[1:], *living[1:])
+
     def test_a_process_that_has_just_started_gets_the_keys_of_its_tasks_again(self):
         agent = self.agent().start()
         _, task = self.run_on(agent, "roles", {}, taskRoleArn="reader")
@@ -394,6 +443,14 @@ class Telemetry(Peers):
         wait_for(lambda: self.tasks.describe(arn)["healthStatus"] == "HEALTHY", "healthy again")
 
 
+    def test_an_idle_telemetry_stream_hears_something_each_minute(self):
+        agent = self.agent().start()
+        begun = time.monotonic()
+        agent.wait(lambda: [kind for kind, _ in agent.tcs_messages if kind == "HeartbeatMessage"],
+                   "a heartbeat on the telemetry stream", 60)
+        self.assertLess(time.monotonic() - begun, 60)
+
+
 class Keys(Peers):
     def official_key(self):
         made = json.loads(berth("token", "create", "--official", "--json", server=self.server))
@@ -427,6 +484,21 @@ class Keys(Peers):
         with self.assertRaises(Refused):
             thief.register()
         self.assertEqual("PENDING", self.tasks.describe(arn)["lastStatus"])
+
+    def test_a_key_that_has_not_registered_yet_is_no_instance(self):
+        victim = self.agent().start()
+        arn, _ = self.run_on(victim, "work", {})
+        thief = self.agent(**self.official_key())
+        thief.arn = victim.arn
+        thief.endpoint, thief.telemetry_endpoint = victim.endpoint, victim.telemetry_endpoint
+        for act in (thief.register, thief.connect, thief.connect_telemetry,
+                    lambda: thief.submit(arn, "STOPPED", [])):
+            with self.assertRaises(Refused) as refused:
+                act()
+            self.assertEqual("AccessDeniedException", refused.exception.code)
+        self.assertEqual("PENDING", self.tasks.describe(arn)["lastStatus"])
+        thief.arn = None
+        thief.start()
 
     def test_a_revoked_key_is_worth_nothing(self):
         key = self.official_key()

@@ -62,6 +62,8 @@ class AgentSession {
   struct Connect {
     // True until the first successful connect of the process.
     bool send_credentials = false;
+    int64_t highest =
+        0;  // "seqNum" of the connection's query: AgentProgress::highest, by the caller.
   };
   struct Disconnect {
     std::string reason;

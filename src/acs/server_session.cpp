@@ -1,6 +1,7 @@
 #include "acs/server_session.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace acs {
@@ -17,11 +18,13 @@ TaskManifestMessage ServerSession::open(std::vector<TaskIdentifier> tasks, Timel
                                         base::Random& random, base::Time now) {
   manifest_id_ = random.uuid();
   last_sent_ = now;
+  // The agent would not take what is not ahead of all that it has seen.
+  const int64_t ahead = peer_.highest + (peer_.highest < std::numeric_limits<int64_t>::max());
   return {.cluster_arn = peer_.cluster_arn,
           .container_instance_arn = peer_.container_instance_arn,
           .message_id = manifest_id_,
           .generated_at = now.time_since_epoch().count(),
-          .timeline = timeline.next(now),
+          .timeline = std::max(timeline.next(now), ahead),
           .tasks = std::move(tasks)};
 }
 

@@ -23,7 +23,7 @@ namespace acs {
 
 // Sequence numbers of payloads and manifests of all instances: one growing counter, ahead of all
 // it gave before a restart of the server as long as the wall clock does not go back by more than
-// the server was down.
+// the server was down. Where it does, SessionPeer::highest keeps manifests ahead.
 class Timeline {
  public:
   int64_t next(base::Time now);
@@ -47,6 +47,8 @@ struct SessionPeer {
   std::string container_instance_arn;
   int32_t protocol_version = 2;   // Of the connection's query; older agents may leave acks out.
   bool send_credentials = false;  // Of the connection's query; the caller sends the credentials.
+  // Of the connection's query: what the agent has seen. Official agents do not tell.
+  int64_t highest = 0;
 };
 
 class ServerSession {

@@ -142,6 +142,14 @@ TEST(server_session, an_agent_of_protocol_version_1_may_leave_acks_out) {
   EXPECT_FALSE(session.tick(random, start + 10min).dead);
 }
 
+TEST(server_session, an_agent_of_a_newer_protocol_is_taken_for_one_of_version_2) {
+  base::Random random{1};
+  ServerSession session(
+      {}, {.cluster_arn = "c", .container_instance_arn = "i", .protocol_version = 3}, start);
+  EXPECT_EQ(session.tick(random, start + 30s).messages.size(), 1U);
+  EXPECT_TRUE(session.tick(random, start + 60s).dead);
+}
+
 TEST(server_session, payloads_sent_again_into_a_dead_connection_do_not_hide_that_it_is_dead) {
   base::Random random{1};
   Timeline timeline;

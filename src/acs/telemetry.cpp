@@ -20,12 +20,20 @@ API_DESCRIBE(NetworkStatsSet, API_MEMBER(rx_bytes, "rxBytes"), API_MEMBER(rx_pac
 API_DESCRIBE(StorageStatsSet, API_MEMBER(read_size_bytes, "readSizeBytes"),
              API_MEMBER(write_size_bytes, "writeSizeBytes"));
 API_DESCRIBE(RestartStatsSet, API_MEMBER(restart_count, "restartCount"));
+API_DESCRIBE(GeneralMetric, API_MEMBER(metric_name, "metricName"),
+             API_MEMBER(metric_value_double, "metricValueDouble"),
+             API_MEMBER(metric_value_long, "metricValueLong"), API_MEMBER(unit, "unit"));
+API_DESCRIBE(MetricDimension, API_MEMBER(key, "key"), API_MEMBER(value, "value"));
+API_DESCRIBE(GeneralMetricsWrapper, API_MEMBER(dimensions, "dimensions"),
+             API_MEMBER(general_metrics, "generalMetrics"));
+API_DESCRIBE(InstanceMetrics, API_MEMBER(general_metrics_payload, "generalMetricsPayload"));
 API_DESCRIBE(ContainerMetric, API_MEMBER(container_name, "containerName"),
              API_MEMBER(container_arn, "containerArn"), API_MEMBER(cpu_stats_set, "cpuStatsSet"),
              API_MEMBER(memory_stats_set, "memoryStatsSet"),
              API_MEMBER(network_stats_set, "networkStatsSet"),
              API_MEMBER(storage_stats_set, "storageStatsSet"),
-             API_MEMBER(restart_stats_set, "restartStatsSet"));
+             API_MEMBER(restart_stats_set, "restartStatsSet"),
+             API_MEMBER(general_metrics_payload, "generalMetricsPayload"));
 API_DESCRIBE(TaskMetric, API_MEMBER(task_arn, "taskArn"), API_MEMBER(cluster_arn, "clusterArn"),
              API_MEMBER(task_definition_family, "taskDefinitionFamily"),
              API_MEMBER(task_definition_version, "taskDefinitionVersion"),
@@ -39,6 +47,7 @@ API_DESCRIBE(MetricsMetadata, API_MEMBER(cluster, "cluster"),
              API_MEMBER(container_instance, "containerInstance"), API_MEMBER(idle, "idle"),
              API_MEMBER(fin, "fin"), API_MEMBER(message_id, "messageId"));
 API_DESCRIBE(PublishMetricsRequest, API_MEMBER(metadata, "metadata"),
+             API_MEMBER(instance_metrics, "instanceMetrics"),
              API_MEMBER(task_metrics, "taskMetrics"), API_MEMBER(berth_gpus, "berthGpus"),
              API_MEMBER(timestamp, "timestamp"));
 API_DESCRIBE(ContainerHealth, API_MEMBER(container_name, "containerName"),

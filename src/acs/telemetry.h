@@ -70,6 +70,37 @@ struct RestartStatsSet {
 };
 API_DESCRIBED(RestartStatsSet);
 
+// A measure that has no member of its own.
+struct GeneralMetric {
+  std::string metric_name;  // "GPUUtilization".
+  std::optional<double> metric_value_double;
+  std::optional<int64_t> metric_value_long;
+  std::string unit;  // "Percent", "Bytes", "Count" or "None".
+  friend bool operator==(const GeneralMetric&, const GeneralMetric&) = default;
+};
+API_DESCRIBED(GeneralMetric);
+
+struct MetricDimension {
+  std::string key;  // "AcceleratedDevice": the value is a GPU's UUID.
+  std::string value;
+  friend bool operator==(const MetricDimension&, const MetricDimension&) = default;
+};
+API_DESCRIBED(MetricDimension);
+
+struct GeneralMetricsWrapper {
+  std::vector<MetricDimension> dimensions;
+  std::vector<GeneralMetric> general_metrics;
+  friend bool operator==(const GeneralMetricsWrapper&, const GeneralMetricsWrapper&) = default;
+};
+API_DESCRIBED(GeneralMetricsWrapper);
+
+// Of the machine: InstanceGPULimit and InstanceGPUUsageTotal.
+struct InstanceMetrics {
+  std::vector<GeneralMetricsWrapper> general_metrics_payload;
+  friend bool operator==(const InstanceMetrics&, const InstanceMetrics&) = default;
+};
+API_DESCRIBED(InstanceMetrics);
+
 struct ContainerMetric {
   std::string container_name;
   std::string container_arn;
@@ -78,6 +109,7 @@ struct ContainerMetric {
   std::optional<NetworkStatsSet> network_stats_set;
   std::optional<StorageStatsSet> storage_stats_set;
   std::optional<RestartStatsSet> restart_stats_set;
+  std::vector<GeneralMetricsWrapper> general_metrics_payload;  // One for each of its GPUs.
   friend bool operator==(const ContainerMetric&, const ContainerMetric&) = default;
 };
 API_DESCRIBED(ContainerMetric);
@@ -92,7 +124,7 @@ struct TaskMetric {
 };
 API_DESCRIBED(TaskMetric);
 
-// Berth's own: what was measured of one GPU.
+// Berth's own: what was measured of one GPU, in whoever's hands it is.
 struct BerthGpuMetric {
   std::string gpu_id;
   double utilization_percent = 0;
@@ -116,6 +148,7 @@ API_DESCRIBED(MetricsMetadata);
 // Every 20 s; at most 10 tasks and 1 MiB a message.
 struct PublishMetricsRequest {
   std::optional<MetricsMetadata> metadata;
+  std::optional<InstanceMetrics> instance_metrics;  // In the first message of a round.
   std::vector<TaskMetric> task_metrics;
   std::vector<BerthGpuMetric> berth_gpus;  // In the first message of a round.
   base::Time timestamp{};

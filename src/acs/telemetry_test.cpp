@@ -56,6 +56,25 @@ TEST(telemetry, health_travels_whole) {
   EXPECT_EQ(std::get<PublishHealthRequest>(*decoded), request);
 }
 
+TEST(telemetry, what_an_official_agent_tells_of_gpus_is_read) {
+  const auto request = decode_telemetry_request(
+      R"({"type":"PublishMetricsRequest","message":{"instanceMetrics":{"generalMetricsPayload":[)"
+      R"({"generalMetrics":[{"metricName":"InstanceGPULimit","metricValueLong":8,"unit":"Count"}]}]},)"
+      R"("taskMetrics":[{"taskArn":"t","containerMetrics":[{"containerName":"a",)"
+      R"("generalMetricsPayload":[{"dimensions":[{"key":"AcceleratedDevice","value":"GPU-1"}],)"
+      R"("generalMetrics":[{"metricName":"GPUUtilization","metricValueDouble":42.5,)"
+      R"("unit":"Percent"}]}]}]}]}})");
+  ASSERT_TRUE(request) << request.error().message;
+  const auto& metrics = std::get<PublishMetricsRequest>(*request);
+  ASSERT_TRUE(metrics.instance_metrics);
+  EXPECT_EQ(metrics.instance_metrics->general_metrics_payload.at(0).general_metrics.at(0),
+            (GeneralMetric{"InstanceGPULimit", {}, 8, "Count"}));
+  const GeneralMetricsWrapper& gpu =
+      metrics.task_metrics.at(0).container_metrics.at(0).general_metrics_payload.at(0);
+  EXPECT_EQ(gpu.dimensions.at(0), (MetricDimension{"AcceleratedDevice", "GPU-1"}));
+  EXPECT_EQ(gpu.general_metrics.at(0), (GeneralMetric{"GPUUtilization", 42.5, {}, "Percent"}));
+}
+
 TEST(telemetry, metrics_of_the_official_agent_are_read) {
   const auto request = decode_telemetry_request(
       R"({"type":"PublishMetricsRequest","message":{"metadata":{"cluster":"default",)"

@@ -1,20 +1,11 @@
 #include "agent/exec_sessions.h"
 
-#include <signal.h>
-
-#include <algorithm>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
 
-#include "base/format.h"
 #include "base/log.h"
-#include "docker/exec.h"
 #include "json/value.h"
-#include "net/websocket_client.h"
 
 namespace agent {
 namespace {
@@ -22,109 +13,6 @@ namespace {
 constexpr std::string_view order_mark = "\"BerthExecuteCommandMessage\"";
 constexpr size_t most_sessions =
     20;  // Source: ECS service quotas, "ECS Exec sessions per container".
-constexpr size_t inbox_capacity = 10'000;
-constexpr uint16_t close_normal = 1000;
-constexpr int hang_up_checks = 20;
-constexpr base::Milliseconds hang_up_interval{100};
-
-// What a session's thread hears. No value: its socket is closed.
-using Inbox = base::Queue<std::optional<std::string>>;
-
-std::string of_kind(char kind, std::string_view bytes) {
-  return std::string(1, kind) + std::string(bytes);
-}
-
-std::shared_ptr<net::WebSocket> connect(net::Loop& loop, const net::TlsClientOptions& tls,
-                                        const std::string& url,
-                                        const std::shared_ptr<Inbox>& inbox) {
-  const auto parsed = net::parse_url(url);
-  if (!parsed) return nullptr;
-  net::WebSocketRequest request{.url = *parsed};
-  request.tls = tls;
-  net::WebSocketHandlers handlers{
-      .on_message = [inbox](std::string bytes,
-                            bool) { inbox->try_push(std::optional(std::move(bytes))); },
-      .on_close =
-          [inbox](uint16_t, const std::string&) {
-            inbox->try_push(std::nullopt);
-            inbox->close();
-          }};
-  // Shared with the callback, which may come after this gave up.
-  const auto opened = std::make_shared<base::Queue<std::shared_ptr<net::WebSocket>>>(1);
-  net::connect_websocket(loop, std::move(request), std::move(handlers), [opened](auto socket) {
-    if (!socket) base::log_warning("A session cannot be opened: {}", socket.error().message);
-    opened->push(socket ? std::move(*socket) : nullptr);
-  });
-  return opened->pop().value_or(nullptr);
-}
-
-// One message of the client to the process.
-void pass_on(docker::ExecProcess& process, const std::string& message) {
-  if (message.empty()) return;
-  const std::string_view bytes = std::string_view(message).substr(1);
-  if (message.front() == 'i') {
-    if (!process.write(bytes)) process.cancel();
-  } else if (message.front() == 'q') {
-    // The process has a terminal, whose end of input is Ctrl-D.
-    if (!process.write("\x04")) process.cancel();
-  } else if (message.front() == 'z') {
-    const auto size = json::parse(bytes);
-    if (!size) return;
-    const auto resized = process.resize(static_cast<int>((*size)["cols"].as_int64().value_or(80)),
-                                        static_cast<int>((*size)["rows"].as_int64().value_or(24)));
-    if (!resized) base::log_debug("A terminal keeps its size: {}", resized.error().message);
-  }
-}
-
-bool is_of_container(int64_t pid, const std::string& container) {
-  std::ifstream file(base::format("/proc/{}/cgroup", pid));
-  const std::string groups((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
-  return groups.find(container) != std::string::npos;
-}
-
-// Docker lets a process go on whose client has gone. The pid is looked at twice: a daemon elsewhere
-// has other processes than this machine.
-void hang_up(docker::ExecProcess& process, const std::string& container) {
-  const auto pid = process.process_id();
-  if (!pid || *pid <= 1 || !is_of_container(*pid, container)) return;
-  ::kill(static_cast<pid_t>(*pid), SIGHUP);
-  for (int i = 0; i < hang_up_checks && is_of_container(*pid, container); ++i) {
-    std::this_thread::sleep_for(hang_up_interval);
-  }
-  if (is_of_container(*pid, container)) ::kill(static_cast<pid_t>(*pid), SIGKILL);
-}
-
-// Until the process or the client ends.
-void serve(const std::shared_ptr<net::WebSocket>& socket, const std::shared_ptr<Inbox>& inbox,
-           docker::ExecProcess& process, const std::string& container,
-           const std::atomic<bool>& stopping) {
-  std::atomic<bool> ended = false;
-  std::thread reader([&] {
-    while (true) {
-      const auto output = process.read();
-      if (!output || output->empty()) break;
-      if (!socket->send_binary(of_kind('o', *output))) break;
-    }
-    ended = true;
-    inbox->try_push(std::nullopt);
-  });
-  while (!ended && !stopping) {
-    const auto messages = inbox->pop_batch(100, base::Milliseconds(500));
-    if (messages.empty() && inbox->closed()) break;
-    for (const auto& message : messages) {
-      if (message) pass_on(process, *message);
-    }
-  }
-  if (!ended) {
-    hang_up(process, container);
-    process.cancel();
-  }
-  reader.join();
-  const auto code = process.exit_code();
-  socket->send_binary(code ? of_kind('x', base::format("{}", *code))
-                           : of_kind('f', code.error().message));
-}
 
 }  // namespace
 
@@ -175,7 +63,7 @@ bool ExecSessions::take(std::string_view frame) {
   if (!envelope) return false;
   const json::Value& message = (*envelope)["message"];
   const bool taken = orders_.try_push({.container = message["runtimeId"].text_or(""),
-                                       .command = message["command"].text_or(""),
+                                       .command = split_command(message["command"].text_or("")),
                                        .url = message["url"].text_or("")});
   if (!taken) base::log_warning("A session is not opened: too many are waiting already.");
   return true;
@@ -200,18 +88,7 @@ void ExecSessions::run() {
     }
     const auto done = std::make_shared<std::atomic<bool>>(false);
     running.push_back({std::thread([this, done, &stopping, order = std::move(*order)] {
-                         const auto inbox = std::make_shared<Inbox>(inbox_capacity);
-                         const auto socket = connect(loop_, tls_, order.url, inbox);
-                         if (socket != nullptr) {
-                           auto process = docker::ExecProcess::start(
-                               docker_host_, {order.container, split_command(order.command)});
-                           if (process) {
-                             serve(socket, inbox, **process, order.container, stopping);
-                           } else {
-                             socket->send_binary(of_kind('f', process.error().message));
-                           }
-                           socket->close(close_normal, "");
-                         }
+                         serve_exec({loop_, tls_, docker_host_}, order, stopping);
                          *done = true;
                        }),
                        done});

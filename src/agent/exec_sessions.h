@@ -1,6 +1,5 @@
 // Runs commands of ExecuteCommand in containers: for each order of the control plane one process
-// and one websocket, between which bytes pass until either ends. The messages on it:
-// server/exec_relay.h.
+// and one websocket (exec_session.h).
 #pragma once
 
 #include <string>
@@ -8,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/exec_session.h"
 #include "base/queue.h"
 #include "net/loop.h"
 #include "net/tls.h"
@@ -32,17 +32,12 @@ class ExecSessions {
   void stop();
 
  private:
-  struct Order {
-    std::string container;  // Its id.
-    std::string command;
-    std::string url;
-  };
   void run();
 
   net::Loop& loop_;
   const net::TlsClientOptions tls_;
   const std::string docker_host_;
-  base::Queue<Order> orders_{64};
+  base::Queue<ExecOrder> orders_{64};
   std::thread thread_;  // Last: it uses all of the above.
 };
 

@@ -10,14 +10,15 @@ namespace auth {
 namespace {
 
 // Sorted. Source: IAM managed policy AmazonEC2ContainerServiceforEC2Role, and what the agent needs
-// for task metadata with tags and for awslogs-create-group.
-constexpr std::array<std::string_view, 18> agent_operations = {
+// for task metadata with tags, for its containers' task protection and for awslogs-create-group.
+constexpr std::array<std::string_view, 20> agent_operations = {
     "ecr:BatchCheckLayerAvailability",
     "ecr:BatchGetImage",
     "ecr:GetAuthorizationToken",
     "ecr:GetDownloadUrlForLayer",
     "ecs:DeregisterContainerInstance",
     "ecs:DiscoverPollEndpoint",
+    "ecs:GetTaskProtection",
     "ecs:ListTagsForResource",
     "ecs:Poll",
     "ecs:RegisterContainerInstance",
@@ -26,6 +27,7 @@ constexpr std::array<std::string_view, 18> agent_operations = {
     "ecs:SubmitContainerStateChange",
     "ecs:SubmitTaskStateChange",
     "ecs:UpdateContainerInstancesState",
+    "ecs:UpdateTaskProtection",
     "logs:CreateLogGroup",
     "logs:CreateLogStream",
     "logs:PutLogEvents",
@@ -49,13 +51,17 @@ base::Result<void> allow_agent(const Caller& caller, const AgentAccess& agent,
     return denied(caller, action,
                   base::format("its key is for an agent of the cluster {}", agent.cluster));
   }
-  if (!ask.container_instance.empty() && !agent.container_instance.empty() &&
-      ask.container_instance != agent.container_instance) {
-    return denied(
-        caller, action,
-        base::format("its key is for the container instance {}", agent.container_instance));
+  if (ask.container_instance.empty() || ask.container_instance == agent.container_instance) {
+    return {};
   }
-  return {};
+  // Whoever has a key for a new machine must not become one that is there.
+  if (agent.container_instance.empty()) {
+    return denied(caller, action,
+                  "its key has registered no container instance yet: that comes first, without the "
+                  "ARN of another one, which an agent keeps in its data directory");
+  }
+  return denied(caller, action,
+                base::format("its key is for the container instance {}", agent.container_instance));
 }
 
 // Sorted.

@@ -20,10 +20,10 @@ struct Ask {
 
 // A full key may do everything. An agent's key may do what the managed policy
 // AmazonEC2ContainerServiceforEC2Role allows (CreateCluster excepted, CreateLogGroup added for
-// awslogs-create-group), on its own cluster and, once it has registered, as its own instance. A
-// task's key may ask who it is, write and read the log groups, and read the secrets, that the
-// task's definition names. Who has not signed may join a cluster. Pure. Errors:
-// AccessDeniedException.
+// awslogs-create-group, and task protection for its containers), on its own cluster and as the
+// instance that has registered with it; before that as none. A task's key may ask who it is, write
+// and read the log groups, and read the secrets, that the task's definition names. Who has not
+// signed may join a cluster. Pure. Errors: AccessDeniedException.
 base::Result<void> allow(const Caller& caller, const Ask& ask);
 
 }  // namespace auth

@@ -23,7 +23,7 @@ TEST(Allow, a_full_key_may_do_everything) {
 TEST(Allow, an_agents_key_may_do_what_an_agent_does) {
   const Caller caller = agent("default", "");
   EXPECT_TRUE(allow(caller, {"ecs", "RegisterContainerInstance", "default"}));
-  EXPECT_TRUE(allow(caller, {"ecs", "SubmitTaskStateChange", "default", "arn:any"}));
+  EXPECT_TRUE(allow(caller, {"ecs", "SubmitTaskStateChange", "default"}));
   EXPECT_TRUE(allow(caller, {"logs", "PutLogEvents"}));
   EXPECT_TRUE(allow(caller, {"sts", "GetCallerIdentity"}));
   const auto denied = allow(caller, {"ecs", "RunTask", "default"});
@@ -43,6 +43,42 @@ TEST(Allow, an_agents_key_is_bound_to_its_cluster_and_instance) {
             "AccessDeniedException");
   EXPECT_EQ(allow(caller, {"ecs", "Poll", "default", "arn:two"}).error().code,
             "AccessDeniedException");
+}
+
+TEST(Allow, an_agents_key_that_has_registered_nothing_is_no_instance_yet) {
+  const Caller caller = agent("default", "");
+  for (const std::string_view operation :
+       {"RegisterContainerInstance", "DiscoverPollEndpoint", "Poll", "StartTelemetrySession",
+        "SubmitTaskStateChange", "UpdateContainerInstancesState", "DeregisterContainerInstance"}) {
+    const auto denied = allow(caller, {"ecs", operation, "default", "arn:of-somebody-else"});
+    ASSERT_FALSE(denied) << operation;
+    EXPECT_EQ(denied.error().code, "AccessDeniedException");
+    EXPECT_NE(denied.error().message.find("data directory"), std::string::npos);
+  }
+}
+
+// The operations of the official agent, and nothing of what a client does.
+TEST(Allow, an_agents_key_has_each_operation_of_the_protocol) {
+  const Caller caller = agent("default", "arn:one");
+  for (const std::string_view operation :
+       {"RegisterContainerInstance", "DeregisterContainerInstance", "DiscoverPollEndpoint", "Poll",
+        "StartTelemetrySession", "SubmitTaskStateChange", "SubmitContainerStateChange",
+        "SubmitAttachmentStateChanges", "UpdateContainerInstancesState"}) {
+    EXPECT_TRUE(allow(caller, {"ecs", operation, "default", "arn:one"})) << operation;
+  }
+  EXPECT_TRUE(allow(caller, {"ecs", "ListTagsForResource", "default"}));
+  for (const std::string_view operation :
+       {"RunTask", "StartTask", "StopTask", "DescribeTasks", "ExecuteCommand", "CreateCluster",
+        "RegisterTaskDefinition", "PutAttributes", "TagResource", "ListContainerInstances"}) {
+    EXPECT_FALSE(allow(caller, {"ecs", operation, "default", "arn:one"})) << operation;
+  }
+  for (const std::string_view operation :
+       {"GetParameter", "GetParameters", "PutParameter", "ResumeSession", "TerminateSession"}) {
+    EXPECT_FALSE(allow(caller, {"ssm", operation})) << operation;
+  }
+  EXPECT_FALSE(allow(caller, {"secretsmanager", "GetSecretValue"}));
+  EXPECT_FALSE(allow(caller, {"autoscaling", "DescribeAutoScalingGroups"}));
+  EXPECT_FALSE(allow(caller, {"ec2", "DescribeLaunchTemplates"}));
 }
 
 }  // namespace

@@ -87,10 +87,11 @@ void take_telemetry_frame(TelemetryStream& stream, const std::string& text) {
   stream.core.try_push(control::TelemetryReceived{stream.instance, std::move(*request)});
 }
 
-int32_t protocol_version_of(const std::string& text) {
-  int32_t version = 2;
-  std::from_chars(text.data(), text.data() + text.size(), version);
-  return version;
+// `fallback` where the text is no number.
+template <class Number>
+Number number_of(const std::string& text, Number fallback) {
+  std::from_chars(text.data(), text.data() + text.size(), fallback);
+  return fallback;
 }
 
 control::SessionOpened session_of(control::SessionId session, const std::string& target) {
@@ -98,10 +99,11 @@ control::SessionOpened session_of(control::SessionId session, const std::string&
           .cluster = model::ClusterName(cluster_of(query_parameter(target, "clusterArn"))),
           .instance = model::InstanceArn(query_parameter(target, "containerInstanceArn")),
           .send_credentials = query_parameter(target, "sendCredentials") == "true",
-          .protocol_version = protocol_version_of(query_parameter(target, "protocolVersion")),
+          .protocol_version = number_of(query_parameter(target, "protocolVersion"), int32_t{2}),
           .agent_version = query_parameter(target, "agentVersion"),
           .agent_hash = query_parameter(target, "agentHash"),
-          .docker_version = query_parameter(target, "dockerVersion")};
+          .docker_version = query_parameter(target, "dockerVersion"),
+          .highest = number_of(query_parameter(target, "seqNum"), int64_t{0})};
 }
 
 }  // namespace

@@ -14,9 +14,13 @@ constexpr base::Milliseconds out_of_service_wait{1'000};
 
 }  // namespace
 
-CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock)
-    : driver_(std::move(driver)), keys_(keys), clock_(clock) {
-  keys_.take_agent_keys(driver_->core().state());
+CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock,
+                       MachineOrdered machine_ordered)
+    : driver_(std::move(driver)),
+      keys_(keys),
+      machine_ordered_(std::move(machine_ordered)),
+      clock_(clock) {
+  keys_.take_all(driver_->core().state());
   thread_ = std::thread([this] { run(); });
 }
 
@@ -45,6 +49,8 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
       inputs.emplace_back(std::move(*message));
     } else if (auto* const telemetry = std::get_if<control::TelemetryReceived>(&work)) {
       inputs.emplace_back(std::move(*telemetry));
+    } else if (auto* const report = std::get_if<control::MachineReport>(&work)) {
+      inputs.emplace_back(std::move(*report));
     } else if (const auto* const order = std::get_if<ExecOrder>(&work)) {
       give_order(*order);
     } else {
@@ -70,8 +76,11 @@ void CoreThread::give_order(const ExecOrder& order) {
 
 void CoreThread::release(driver::Released released) {
   // Before any reply: who has just got a key may use it at once.
-  if (released.agent_keys_changed && !released.out_of_service) {
-    keys_.take_agent_keys(driver_->core().state());
+  if (released.reloaded && !released.out_of_service) {
+    keys_.take_all(driver_->core().state());
+  } else if (!released.out_of_service) {
+    if (released.agent_keys_changed) keys_.take_agent_keys(driver_->core().state());
+    keys_.take_tasks(driver_->core().state(), released.tasks);
   }
   for (control::Reply& reply : released.replies) {
     const auto answer = answers_.find(reply.id);
@@ -88,6 +97,9 @@ void CoreThread::release(driver::Released released) {
     if (socket == sockets_.end()) continue;
     socket->second->send(acs::encode(acs::ServerError{close.reason.code, close.reason.message}));
     socket->second->close(close_going_away, close.reason.code);
+  }
+  for (control::MachineOrder& order : released.machine_orders) {
+    machine_ordered_(std::move(order));
   }
   if (released.reloaded) {
     base::log_warning(

@@ -32,13 +32,18 @@ struct SessionOpenedWork {
   control::SessionOpened opened;
   std::shared_ptr<net::WebSocket> socket;  // Shared with the connection.
 };
-using Work = std::variant<CallWork, SessionOpenedWork, control::SessionMessage,
-                          control::SessionClosed, control::TelemetryReceived, ExecOrder>;
+using Work =
+    std::variant<CallWork, SessionOpenedWork, control::SessionMessage, control::SessionClosed,
+                 control::TelemetryReceived, control::MachineReport, ExecOrder>;
 
 class CoreThread {
  public:
+  // Called on the core thread: hand the order on, do not work there.
+  using MachineOrdered = std::function<void(control::MachineOrder)>;
+
   // `keys` and `clock` outlive it.
-  CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock);
+  CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock,
+             MachineOrdered machine_ordered);
   ~CoreThread();  // Does stop().
   CoreThread(const CoreThread&) = delete;
   CoreThread& operator=(const CoreThread&) = delete;
@@ -67,6 +72,7 @@ class CoreThread {
 
   std::unique_ptr<driver::Driver> driver_;
   SharedKeys& keys_;
+  const MachineOrdered machine_ordered_;
   base::OnwardClock clock_;  // Of the thread.
   base::Queue<Work> queue_{capacity};
   // Owned by the thread.

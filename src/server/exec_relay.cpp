@@ -14,22 +14,25 @@
 namespace server {
 namespace {
 
-constexpr base::Milliseconds tick{1'000};
-// For the agent to come after its client, and for a client to come at all.
+constexpr base::Milliseconds longest_wait{1'000};
+// For the agent to come after its client, for a client to come at all, for one to show its token,
+// for one to come back, and for one to take the last output.
 constexpr base::Milliseconds agent_patience{20'000};
 constexpr base::Milliseconds client_patience{60'000};
+constexpr base::Milliseconds knock_patience{10'000};
+constexpr base::Milliseconds resume_patience{30'000};
+constexpr base::Milliseconds ending_patience{30'000};
 constexpr size_t most_sessions = 1'000;
-constexpr size_t most_waiting = 1'000;
+constexpr size_t most_knocking = 1'000;
+constexpr size_t most_waiting_bytes = 2 * acs::exec_window;
+constexpr size_t message_overhead = 64;  // What an empty one takes, about.
+constexpr size_t most_queued_bytes = size_t{256} << 20;
 constexpr uint16_t close_normal = 1000;
 constexpr uint16_t close_policy = 1008;
 
 std::string_view behind(std::string_view target, std::string_view prefix) {
   const std::string_view path = target.substr(0, target.find('?'));
   return path.substr(prefix.size());
-}
-
-std::string of_kind(char kind, std::string_view bytes) {
-  return std::string(1, kind) + std::string(bytes);
 }
 
 }  // namespace
@@ -46,23 +49,51 @@ void ExecRelay::stop() {
 }
 
 bool ExecRelay::expect(ExecSession session) {
-  return queue_.try_push(Event(std::move(session)));
+  if (open_sessions_.fetch_add(1) < most_sessions && queue_.try_push(Event(std::move(session)))) {
+    return true;
+  }
+  --open_sessions_;
+  return false;
+}
+
+bool ExecRelay::resume(std::string id, std::string client_token, Answered answered) {
+  return queue_.try_push(Resume{std::move(id), std::move(client_token), std::move(answered)});
+}
+
+bool ExecRelay::terminate(std::string id, Answered answered) {
+  return queue_.try_push(Terminate{std::move(id), std::move(answered)});
 }
 
 bool ExecRelay::is_for(std::string_view path) {
   return path.starts_with(exec_client_path) || path.starts_with(exec_agent_path);
 }
 
+// False: the far ends are faster than this thread, which must not be made to keep any amount.
+bool ExecRelay::hand(uint64_t socket_id, std::string bytes) {
+  const size_t size = bytes.size();
+  if (queued_bytes_.fetch_add(size) + size <= most_queued_bytes &&
+      queue_.try_push(Message{socket_id, std::move(bytes)})) {
+    return true;
+  }
+  queued_bytes_ -= size;
+  return false;
+}
+
 void ExecRelay::open(const net::HttpRequest& request, const net::Upgrade& upgrade) {
   const bool agent = std::string_view(request.target).starts_with(exec_agent_path);
   const uint64_t id = ++last_socket_;
+  // Shared by the handler, which comes first. Its connection keeps the socket.
+  const auto own = std::make_shared<std::weak_ptr<net::WebSocket>>();
+  // The handlers run after accept() returned, on this thread: Opened is pushed first.
   auto socket = upgrade.accept(
       {.on_message =
-           [this, id](std::string bytes, bool is_text) {
-             queue_.push(Event(Message{id, std::move(bytes), is_text}));
+           [this, id, own](std::string bytes, bool) {
+             if (hand(id, std::move(bytes))) return;
+             if (const auto open = own->lock()) open->abort();
            },
-       .on_close = [this, id](uint16_t, const std::string&) { queue_.push(Event(Closed{id})); }});
+       .on_close = [this, id](uint16_t, const std::string&) { queue_.push(Closed{id}); }});
   if (socket == nullptr) return;
+  *own = socket;
   queue_.push(Event(Opened{
       .socket_id = id,
       .side = agent ? Side::Agent : Side::Client,
@@ -73,18 +104,31 @@ void ExecRelay::open(const net::HttpRequest& request, const net::Upgrade& upgrad
 
 void ExecRelay::run() {
   while (true) {
-    auto events = queue_.pop_batch(1'000, tick);
+    auto events = queue_.pop_batch(1'000, until_next_due());
     if (events.empty() && queue_.closed()) break;
     for (Event& event : events) {
       std::visit([this](auto& one) { take(std::move(one)); }, event);
     }
+    tick();
     give_up_stale();
   }
   while (!sessions_.empty()) end(sessions_.begin()->first, "The server stops.");
+  for (auto& [id, knock] : knocking_) knock.socket->close(close_policy, "The server stops.");
+}
+
+base::Milliseconds ExecRelay::until_next_due() {
+  base::Milliseconds wait = longest_wait;
+  const base::Time now = clock_.now();
+  for (const auto& [id, session] : sessions_) {
+    if (!session.channel || session.client == nullptr) continue;
+    const base::Time due = session.channel->next_due();
+    if (due <= now) return base::Milliseconds{0};
+    wait = std::min(wait, due - now);
+  }
+  return wait;
 }
 
 void ExecRelay::take(ExecSession ticket) {
-  if (sessions_.size() >= most_sessions) return;  // Its ends are refused as unknown.
   const std::string id = ticket.id;
   Session session;
   session.ticket = std::move(ticket);
@@ -93,24 +137,22 @@ void ExecRelay::take(ExecSession ticket) {
 }
 
 void ExecRelay::take(Opened opened) {
+  if (opened.side == Side::Agent) return take_agent(std::move(opened));
+  if (!sessions_.contains(opened.session) || knocking_.size() >= most_knocking) {
+    return opened.socket->close(close_policy, "There is no such session.");
+  }
+  knocking_.emplace(opened.socket_id,
+                    Knock{std::move(opened.session), std::move(opened.socket), clock_.now()});
+}
+
+void ExecRelay::take_agent(Opened opened) {
   const auto found = sessions_.find(opened.session);
-  const bool known = found != sessions_.end();
-  const bool agent = opened.side == Side::Agent;
-  const bool taken =
-      known && (agent ? found->second.agent != nullptr : found->second.client != nullptr);
-  const bool allowed = known && (!agent || crypto::constant_time_equal(
-                                               opened.token, found->second.ticket.agent_token));
-  if (!allowed || taken) {
-    opened.socket->close(close_policy, "There is no such session.");
-    return;
+  if (found == sessions_.end() || found->second.agent != nullptr ||
+      !crypto::constant_time_equal(opened.token, found->second.ticket.agent_token)) {
+    return opened.socket->close(close_policy, "There is no such session.");
   }
   Session& session = found->second;
   of_socket_[opened.socket_id] = opened.session;
-  if (!agent) {
-    session.client = std::move(opened.socket);
-    session.client_id = opened.socket_id;
-    return;
-  }
   session.agent = std::move(opened.socket);
   session.agent_id = opened.socket_id;
   for (std::string& message : std::exchange(session.waiting, {})) {
@@ -119,6 +161,8 @@ void ExecRelay::take(Opened opened) {
 }
 
 void ExecRelay::take(Message message) {
+  queued_bytes_ -= message.bytes.size();
+  if (knocking_.contains(message.socket_id)) return on_first_message(message.socket_id, message);
   const auto socket = of_socket_.find(message.socket_id);
   if (socket == of_socket_.end()) return;
   Session& session = sessions_.at(socket->second);
@@ -130,48 +174,117 @@ void ExecRelay::take(Message message) {
 }
 
 void ExecRelay::take(const Closed& closed) {
+  knocking_.erase(closed.socket_id);
   const auto socket = of_socket_.find(closed.socket_id);
   if (socket == of_socket_.end()) return;
   const std::string id = socket->second;
-  const bool agent = closed.socket_id == sessions_.at(id).agent_id;
-  end(id, agent ? "The agent has closed the session." : "The client has closed the session.");
+  of_socket_.erase(socket);
+  Session& session = sessions_.at(id);
+  if (closed.socket_id == session.agent_id) {
+    session.agent = nullptr;
+    // What it sent before may still be on its way to the plugin.
+    if (!session.ending) end(id, "The agent has closed the session.");
+  } else if (session.channel) {
+    session.client = nullptr;
+    session.client_lost = clock_.now();
+  } else {
+    end(id, "The client has closed the session.");
+  }
+}
+
+void ExecRelay::take(Resume resume) {
+  const auto found = sessions_.find(resume.session);
+  const bool known = found != sessions_.end() && found->second.channel;
+  if (known) found->second.ticket.client_token = std::move(resume.token);
+  resume.answered(known);
+}
+
+void ExecRelay::take(Terminate terminate) {
+  const bool known = sessions_.contains(terminate.session);
+  if (known) end(terminate.session, "The session was terminated.");
+  terminate.answered(known);
+}
+
+std::string_view ExecRelay::stale_because(const Session& session, base::Time now) {
+  if (!session.accepted) {
+    return session.made_at + client_patience <= now ? "No client came." : "";
+  }
+  if (session.ending) {
+    const bool told = session.client != nullptr && session.channel->settled();
+    return told || session.ends_by <= now ? std::string_view(*session.ending) : "";
+  }
+  if (session.client == nullptr && session.client_lost + resume_patience <= now) {
+    return "The client has gone and has not come back.";
+  }
+  if (session.agent == nullptr && session.made_at + agent_patience <= now) {
+    return "The agent of the container instance did not answer: ExecuteCommand needs Berth's own "
+           "agent.";
+  }
+  return "";
 }
 
 void ExecRelay::give_up_stale() {
-  std::vector<std::pair<std::string, std::string_view>> stale;
   const base::Time now = clock_.now();
+  std::vector<std::pair<std::string, std::string>> stale;
   for (const auto& [id, session] : sessions_) {
-    if (!session.accepted && session.made_at + client_patience <= now) {
-      stale.emplace_back(id, "No client came.");
-    } else if (session.accepted && session.agent == nullptr &&
-               session.made_at + agent_patience <= now) {
-      stale.emplace_back(id,
-                         "The agent of the container instance did not answer: ExecuteCommand needs "
-                         "Berth's own agent.");
-    }
+    const std::string_view why = stale_because(session, now);
+    if (!why.empty()) stale.emplace_back(id, why);
   }
   for (const auto& [id, why] : stale) end(id, why);
+  std::erase_if(knocking_, [&](const auto& one) {
+    if (one.second.since + knock_patience > now) return false;
+    one.second.socket->close(close_policy, "The first message, with the token, did not come.");
+    return true;
+  });
 }
 
-// {"TokenValue": ...}, and "BerthRaw" of `berth exec`.
-void ExecRelay::on_first_message(Session& session, const Message& message) {
-  const auto hello = json::parse(message.bytes);
-  const std::string token = hello ? (*hello)["TokenValue"].text_or("") : std::string();
-  if (!crypto::constant_time_equal(token, session.ticket.client_token)) {
-    end(session.ticket.id, "The session's token is wrong.");
-    return;
+void ExecRelay::tick() {
+  const base::Time now = clock_.now();
+  std::vector<std::string> due;
+  for (const auto& [id, session] : sessions_) {
+    const bool with_plugin = session.channel && session.client != nullptr;
+    if (with_plugin && session.channel->next_due() <= now) due.push_back(id);
   }
+  for (const std::string& id : due) {
+    Session& session = sessions_.at(id);
+    follow(session, session.channel->tick(now));
+  }
+}
+
+// {"TokenValue": ...}, "BerthRaw" and "BerthTerminal" of `berth exec`.
+void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
+  Knock knock = std::move(knocking_.at(socket_id));
+  knocking_.erase(socket_id);
+  const auto hello = json::parse(message.bytes);
+  const std::string token =
+      hello && hello->is_object() ? (*hello)["TokenValue"].text_or("") : std::string();
+  const auto found = sessions_.find(knock.session);
+  if (found == sessions_.end() || token.empty() ||
+      !crypto::constant_time_equal(token, found->second.ticket.client_token)) {
+    return knock.socket->close(close_policy, "The session's token is wrong, or was used already.");
+  }
+  Session& session = found->second;
+  session.ticket.client_token.clear();
+  if (session.client != nullptr) {  // Its successor was faster than the news of its end.
+    of_socket_.erase(session.client_id);
+    session.client->abort();
+  }
+  session.client = std::move(knock.socket);
+  session.client_id = socket_id;
+  of_socket_[socket_id] = session.ticket.id;
+  if (session.channel) return follow(session, session.channel->reconnect(clock_.now()));
   session.accepted = true;
-  if ((*hello)["BerthRaw"].as_bool().value_or(false)) return;
+  const bool raw = (*hello)["BerthRaw"].as_bool().value_or(false);
+  const bool terminal = !raw || (*hello)["BerthTerminal"].as_bool().value_or(true);
+  to_agent(session, acs::encode_exec(acs::ExecStart{.terminal = terminal}));
+  if (raw) return;
   session.channel.emplace(session.ticket.id, base::system_seed());
   follow(session, session.channel->start(clock_.now()));
 }
 
 void ExecRelay::on_client(Session& session, const Message& message) {
-  if (!session.accepted) {
-    on_first_message(session, message);
-  } else if (session.channel) {
-    follow(session, session.channel->receive(message.bytes, clock_.now()));
+  if (session.channel) {
+    follow(session, session.channel->receive(message.bytes, session.input_room, clock_.now()));
   } else {
     to_agent(session, message.bytes);
   }
@@ -180,35 +293,61 @@ void ExecRelay::on_client(Session& session, const Message& message) {
 void ExecRelay::to_agent(Session& session, std::string message) {
   if (session.agent != nullptr) {
     session.agent->send_binary(std::move(message));
-  } else if (session.waiting.size() < most_waiting) {
+  } else if (session.waiting_bytes + message.size() <= most_waiting_bytes) {
+    session.waiting_bytes += message.size() + message_overhead;
     session.waiting.push_back(std::move(message));
+  } else {
+    end(session.ticket.id, "The client sent too much before the agent came.");
   }
 }
 
 void ExecRelay::follow(Session& session, SessionChannel::Step step) {
-  for (std::string& frame : step.frames) session.client->send_binary(std::move(frame));
-  if (!step.input.empty()) to_agent(session, of_kind('i', step.input));
-  if (step.size) {
-    to_agent(session, of_kind('z', base::format(R"({{"cols":{},"rows":{}}})", step.size->first,
-                                                step.size->second)));
+  if (session.client != nullptr) {
+    for (std::string& frame : step.frames) session.client->send_binary(std::move(frame));
   }
-  if (step.terminated) end(session.ticket.id, "The client has ended the session.");
+  if (step.terminated) return end(session.ticket.id, "The client has ended the session.");
+  if (session.ending) return;  // The agent has gone.
+  std::vector<std::string> messages;
+  if (!step.input.empty()) {
+    session.input_room -= step.input.size();
+    messages.push_back(acs::encode_exec(acs::ExecKind::Input, step.input));
+  }
+  if (step.size) {
+    messages.push_back(acs::encode_exec(acs::TerminalSize{step.size->first, step.size->second}));
+  }
+  if (step.consumed > 0) {
+    session.output_under_way -= step.consumed;
+    messages.push_back(acs::encode_exec_consumed(step.consumed));
+  }
+  const std::string id = session.ticket.id;
+  for (std::string& message : messages) {
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end()) to_agent(found->second, std::move(message));
+  }
 }
 
 void ExecRelay::on_agent(Session& session, const Message& message) {
-  if (message.bytes.empty() || session.client == nullptr) return;
-  if (!session.channel) {
-    session.client->send_binary(message.bytes);
-    return;
-  }
-  const char kind = message.bytes.front();
-  const std::string_view bytes = std::string_view(message.bytes).substr(1);
-  if (kind == 'o' || kind == 'e') {
-    follow(session, session.channel->output(bytes, clock_.now()));
-  } else if (kind == 'x') {
-    end(session.ticket.id, base::format("The command has ended with exit code {}.", bytes));
-  } else if (kind == 'f') {
-    end(session.ticket.id, bytes);
+  if (session.channel) return on_agent_of_plugin(session, message);
+  if (session.client != nullptr) session.client->send_binary(message.bytes);
+}
+
+void ExecRelay::on_agent_of_plugin(Session& session, const Message& message) {
+  const auto read = acs::decode_exec(message.bytes);
+  if (!read || session.ending) return;
+  if (read->kind == acs::ExecKind::Output || read->kind == acs::ExecKind::Error) {
+    session.output_under_way += read->bytes.size();
+    if (session.output_under_way > acs::exec_window) {
+      return end(session.ticket.id, "The agent sent more than it may.");
+    }
+    follow(session, session.channel->output(read->bytes, clock_.now()));
+  } else if (read->kind == acs::ExecKind::Consumed) {
+    const size_t bytes = acs::read_exec_consumed(read->bytes).value_or(0);
+    session.input_room = std::min(session.input_room + bytes, acs::exec_window);
+  } else if (read->kind == acs::ExecKind::ExitCode || read->kind == acs::ExecKind::Failure) {
+    session.ending = read->kind == acs::ExecKind::ExitCode
+                         ? base::format("The command has ended with exit code {}.", read->bytes)
+                         : std::string(read->bytes);
+    session.ends_by = clock_.now() + ending_patience;
   }
 }
 
@@ -217,6 +356,7 @@ void ExecRelay::end(const std::string& id, std::string_view why) {
   if (found == sessions_.end()) return;
   Session session = std::move(found->second);
   sessions_.erase(found);
+  --open_sessions_;
   of_socket_.erase(session.client_id);
   of_socket_.erase(session.agent_id);
   if (session.client != nullptr) {
@@ -224,8 +364,8 @@ void ExecRelay::end(const std::string& id, std::string_view why) {
       for (std::string& frame : session.channel->finish(why, clock_.now()).frames) {
         session.client->send_binary(std::move(frame));
       }
-    } else if (session.accepted && session.agent == nullptr) {
-      session.client->send_binary(of_kind('f', why));
+    } else if (session.agent == nullptr) {
+      session.client->send_binary(acs::encode_exec(acs::ExecKind::Failure, why));
     }
     session.client->close(close_normal, std::string(why));
   }

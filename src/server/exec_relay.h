@@ -1,13 +1,16 @@
 // Sessions of ExecuteCommand: passes bytes between the client of a session, which is the plugin of
-// the AWS CLI or `berth exec`, and the agent that runs the command in the container.
+// the AWS CLI or `berth exec`, and the agent that runs the command in the container. With the agent
+// and with `berth exec` it speaks acs/exec.h, with the plugin session_channel.h.
 //
-// Between the agent and here, and with `berth exec`, a message is binary: its kind and its bytes.
-//   to the agent:   'i' input, 'q' end of the input, 'z' {"cols","rows"}
-//   from the agent: 'o' output, 'e' standard error, 'x' exit code in digits, 'f' why it failed
+// The first message of a client is JSON with the session's TokenValue, which is good once;
+// "BerthRaw" makes it one of `berth exec`, whose "BerthTerminal" says whether the command gets a
+// terminal. A plugin whose connection broke asks for another token (ResumeSession) and comes back;
+// meanwhile the process goes on.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +19,8 @@
 #include <variant>
 #include <vector>
 
+#include "acs/exec.h"
+#include "base/onward_clock.h"
 #include "base/queue.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -43,8 +48,14 @@ class ExecRelay {
   ExecRelay(const ExecRelay&) = delete;
   ExecRelay& operator=(const ExecRelay&) = delete;
 
-  // False when too much is waiting already. Any thread.
+  // False when there are too many sessions already. Any thread.
   bool expect(ExecSession session);
+  // Whether there is a session that a client may come back to; if so, its next client's token is
+  // this. `answered` is called on the relay's thread. False when too much is waiting. Any thread.
+  using Answered = std::move_only_function<void(bool known)>;
+  bool resume(std::string id, std::string client_token, Answered answered);
+  // Ends the session; `answered` learns whether there was one.
+  bool terminate(std::string id, Answered answered);
   // Whether the path of an upgrade is a session's. Any thread.
   static bool is_for(std::string_view path);
   // The upgrade of either end: the agent's token stands in the query, the client's in its first
@@ -65,44 +76,78 @@ class ExecRelay {
   struct Message {
     uint64_t socket_id = 0;
     std::string bytes;
-    bool is_text = false;
   };
   struct Closed {
     uint64_t socket_id = 0;
   };
-  using Event = std::variant<ExecSession, Opened, Message, Closed>;
+  struct Resume {
+    std::string session;
+    std::string token;
+    Answered answered;
+  };
+  struct Terminate {
+    std::string session;
+    Answered answered;
+  };
+  using Event = std::variant<ExecSession, Opened, Message, Closed, Resume, Terminate>;
 
+  // A client that has not shown its token yet.
+  struct Knock {
+    std::string session;
+    std::shared_ptr<net::WebSocket> socket;
+    base::Time since;
+  };
   struct Session {
-    ExecSession ticket;
+    ExecSession ticket;  // Its client_token is empty once used.
     base::Time made_at;
-    std::shared_ptr<net::WebSocket> client;
+    std::shared_ptr<net::WebSocket> client;  // Null: none has come, or its connection broke.
     std::shared_ptr<net::WebSocket> agent;
     uint64_t client_id = 0;
     uint64_t agent_id = 0;
-    bool accepted = false;                  // The client has shown its token.
+    bool accepted = false;                  // A client has shown its token.
     std::optional<SessionChannel> channel;  // Of the plugin; none for `berth exec`.
     std::vector<std::string> waiting;       // Messages to an agent that has not come yet.
+    size_t waiting_bytes = 0;
+    size_t input_room = acs::exec_window;  // Of a plugin: what may go to the agent.
+    size_t output_under_way = 0;           // What came from the agent and was not consumed.
+    base::Time client_lost{};
+    std::optional<std::string> ending;  // Why it ends once the plugin has all output.
+    base::Time ends_by{};
   };
 
+  bool hand(uint64_t socket_id, std::string bytes);
   void run();
+  base::Milliseconds until_next_due();
   void take(ExecSession ticket);
   void take(Opened opened);
   void take(Message message);
   void take(const Closed& closed);
+  void take(Resume resume);
+  void take(Terminate terminate);
+  void take_agent(Opened opened);
+  // Why it has to end now; empty: it need not.
+  static std::string_view stale_because(const Session& session, base::Time now);
   void give_up_stale();
+
+  void tick();
+  void on_first_message(uint64_t socket_id, const Message& message);
   void on_client(Session& session, const Message& message);
-  void on_first_message(Session& session, const Message& message);
   void on_agent(Session& session, const Message& message);
+  void on_agent_of_plugin(Session& session, const Message& message);
   void to_agent(Session& session, std::string message);
+  // The session may be gone afterwards.
   void follow(Session& session, SessionChannel::Step step);
   void end(const std::string& id, std::string_view why);
 
-  base::Clock& clock_;
+  base::OnwardClock clock_;  // Of the thread.
   base::Queue<Event> queue_{10'000};
   std::atomic<uint64_t> last_socket_ = 0;
+  std::atomic<size_t> queued_bytes_ = 0;
+  std::atomic<size_t> open_sessions_ = 0;  // Those to come included.
   // Owned by the thread.
   std::map<std::string, Session> sessions_;
   std::map<uint64_t, std::string> of_socket_;
+  std::map<uint64_t, Knock> knocking_;
   std::thread thread_;  // Last: it uses all of the above.
 };
 

@@ -36,6 +36,10 @@ std::string ws_url(const std::string& url) {
   return (url.starts_with("https") ? "wss" : "ws") + url.substr(url.find("://"));
 }
 
+std::string client_url(const std::string& url, const std::string& session) {
+  return base::format("{}{}{}", ws_url(url), exec_client_path, session);
+}
+
 }  // namespace
 
 base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
@@ -79,8 +83,17 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
   plan.response.interactive = true;
   api::ecs::Session& session = plan.response.session.emplace();
   session.session_id = plan.session.id;
-  session.stream_url = base::format("{}{}{}", ws_url(url), exec_client_path, plan.session.id);
+  session.stream_url = client_url(url, plan.session.id);
   session.token_value = plan.session.client_token;
+  return plan;
+}
+
+ExecResumption plan_resumption(const std::string& session, const std::string& url) {
+  ExecResumption plan;
+  plan.client_token = crypto::to_hex(crypto::random_bytes(token_bytes));
+  plan.response.session_id = session;
+  plan.response.stream_url = client_url(url, session);
+  plan.response.token_value = plan.client_token;
   return plan;
 }
 

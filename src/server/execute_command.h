@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/generated/ecs.h"
+#include "api/generated/ssm.h"
 #include "base/result.h"
 #include "server/exec_relay.h"
 
@@ -26,5 +27,13 @@ struct ExecPlan {
 // words.
 base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
                                  const api::ecs::Task& task, const std::string& url);
+
+// What a client gets that asks to come back to a session (ResumeSession). Source: the plugin, which
+// takes an answer without a token for a session that is over.
+struct ExecResumption {
+  std::string client_token;
+  api::ssm::ResumeSessionResponse response;
+};
+ExecResumption plan_resumption(const std::string& session, const std::string& url);
 
 }  // namespace server

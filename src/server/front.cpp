@@ -25,8 +25,9 @@ std::string_view query_of(std::string_view target) {
 }
 
 const api::Service* service_named(std::string_view name) {
-  const std::array<const api::Service*, 6> all{&api::ecs_service(), &api::logs_service(),
-                                               &api::sts_service(), &api::secretsmanager_service(),
+  const std::array<const api::Service*, 8> all{&api::ecs_service(), &api::logs_service(),
+                                               &api::sts_service(), &api::autoscaling_service(),
+                                               &api::ec2_service(), &api::secretsmanager_service(),
                                                &api::ssm_service(), &api::berth_service()};
   const auto found = std::ranges::find_if(all, [&](const auto* one) { return one->name == name; });
   return found == all.end() ? nullptr : *found;
@@ -37,21 +38,29 @@ base::Result<const api::Operation*> operation_named(const api::Service& service,
   const api::Operation* const operation = api::find(service, name);
   if (operation == nullptr) {
     return base::fail(
-        service.protocol == api::Protocol::Query ? "InvalidAction" : "UnknownOperationException",
-        base::format("The service {} has no operation {}.", service.name, name));
+        service.protocol == api::Protocol::Json11 ? "UnknownOperationException" : "InvalidAction",
+        base::format("The service {} has no operation {} here.", service.name, name));
   }
   return operation;
+}
+
+bool is_of_core(const api::Service& service) {
+  return &service == &api::ecs_service() || &service == &api::berth_service() ||
+         &service == &api::autoscaling_service() || &service == &api::ec2_service();
 }
 
 // Before the body is looked at: who calls what is not there wants to know just that.
 base::Result<void> check_offered(const api::Service& service, const api::Operation& operation) {
   bool offered = operation.name == "GetCallerIdentity";
-  if (&service == &api::ecs_service() || &service == &api::berth_service()) {
+  if (is_of_core(service)) {
     // ExecuteCommand is the server's own: its sessions are no part of the cluster's state.
-    offered = control::find_action(operation.name) != nullptr || operation.name == "ExecuteCommand";
+    offered = control::find_action(service.name, operation.name) != nullptr ||
+              operation.name == "ExecuteCommand";
   }
   if (&service == &api::ssm_service() || &service == &api::secretsmanager_service()) {
-    offered = secrets::Service::is_built(operation);
+    // Those of Session Manager are about sessions of ExecuteCommand.
+    offered = secrets::Service::is_built(operation) || operation.name == "ResumeSession" ||
+              operation.name == "TerminateSession";
   }
   if (&service == &api::logs_service()) offered = logs::Service::is_built(operation);
   if (!offered) return base::fail(control::not_offered(service.name, operation.name));
@@ -96,8 +105,12 @@ base::Result<Call> read_query(const net::HttpRequest& request, const api::Servic
   call.operation = TRY(operation_named(service, query.action));
   TRY_VOID(check_offered(service, *call.operation));
   call.input = api::Any::create(*call.operation->input);
-  TRY_VOID(api::parse_into(query, call.input.shape(), call.input.data(),
-                           {.validation_code = "ValidationError"}));
+  const bool ec2 = service.protocol == api::Protocol::Ec2Query;
+  const api::ParseOptions options{
+      .serialization_code = ec2 ? "InvalidParameterValue" : "MalformedInput",
+      .validation_code = ec2 ? "InvalidParameterValue" : "ValidationError"};
+  TRY_VOID(
+      api::parse_into(query, call.input.shape(), call.input.data(), options, service.protocol));
   return call;
 }
 
@@ -134,6 +147,21 @@ Wire wire_of(const net::HttpRequest& request) {
   return query_of(request.target).contains("Action=") ? Wire::Query : Wire::Json;
 }
 
+const api::Service* addressed_service(const net::HttpRequest& request) {
+  // Credential=<key>/<date>/<region>/<service>/aws4_request, in the header or in the target.
+  std::string_view scope = net::header_or_empty(request.headers, "Authorization");
+  const size_t credential = scope.find("Credential=");
+  const std::string presigned = query_parameter(request.target, "X-Amz-Credential");
+  scope =
+      credential == std::string_view::npos ? std::string_view(presigned) : scope.substr(credential);
+  for (int part = 0; part < 3; ++part) {
+    const size_t slash = scope.find('/');
+    if (slash == std::string_view::npos) return nullptr;
+    scope.remove_prefix(slash + 1);
+  }
+  return service_named(scope.substr(0, scope.find('/')));
+}
+
 base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Verifier& verifier,
                                        const auth::KeyRing& keys, base::Time now) {
   auth::Request signed_part{.method = request.method,
@@ -163,8 +191,8 @@ base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& ve
   auth::Caller caller = TRY(read_caller(request, verifier, keys, now));
   const api::Service* const service = service_named(caller.service);
   CHECK(service != nullptr);  // The verifier takes no other scope.
-  Call call = service->protocol == api::Protocol::Query ? TRY(read_query(request, *service))
-                                                        : TRY(read_json(request, *service));
+  Call call = service->protocol == api::Protocol::Json11 ? TRY(read_json(request, *service))
+                                                         : TRY(read_query(request, *service));
   call.caller = std::move(caller);
   return call;
 }

@@ -15,7 +15,7 @@
 
 namespace server {
 
-// How the caller wants its answer: AWS JSON 1.1 or the query protocol's XML.
+// How the caller wants its answer: AWS JSON 1.1, or the XML of its service's query protocol.
 enum class Wire : uint8_t { Json, Query };
 
 struct Call {
@@ -28,7 +28,12 @@ struct Call {
 // The protocol that a request speaks, known before anything else of it is.
 Wire wire_of(const net::HttpRequest& request);
 
-// Source: AWS IAM User Guide, "Signature Version 4"; Smithy 2.0, "AWS JSON 1.1", "AWS Query".
+// The service that a request says it is for, its signature not looked at: its errors have that
+// service's shape. nullptr where it names none of ours.
+const api::Service* addressed_service(const net::HttpRequest& request);
+
+// Source: AWS IAM User Guide, "Signature Version 4"; Smithy 2.0, "AWS JSON 1.1", "AWS Query",
+// "AWS EC2 query".
 // JoinCluster of Berth's own service is the one call that needs no signature.
 // Errors: SigV4's own, UnknownOperationException, SerializationException and what validation says.
 base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,

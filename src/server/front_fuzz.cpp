@@ -31,14 +31,16 @@ const auth::AccessKey& key() {
 void read(const net::HttpRequest& request, bool is_signed) {
   auth::KeyRing keys;
   keys.put(key());
-  auth::Verifier verifier({.region = "us-east-1",
-                           .services = {"ecs", "logs", "sts", "ssm", "secretsmanager", "berth"}});
+  auth::Verifier verifier(
+      {.region = "us-east-1",
+       .services = {"ecs", "logs", "sts", "autoscaling", "ec2", "ssm", "secretsmanager", "berth"}});
   const auto call =
       server::read_call(request, verifier, keys, *base::parse_basic("20250131T120000Z"));
   const server::Wire wire = server::wire_of(request);
   if (!call) {
     CHECK(!call.error().code.empty() && !call.error().message.empty());
-    const auto error = server::write_error(nullptr, wire, call.error(), "id");
+    const auto error =
+        server::write_error(server::addressed_service(request), wire, call.error(), "id");
     CHECK(error.status >= 400 && !error.body.empty());
     return;
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/generated/ecs.h"
+#include "api/generated/ssm.h"
 #include "api/generated/sts.h"
 #include "auth/permission.h"
 #include "base/format.h"
@@ -11,6 +12,7 @@
 #include "base/queue.h"
 #include "base/random.h"
 #include "driver/driver.h"
+#include "machines/desk.h"
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/agent_sockets.h"
@@ -79,7 +81,9 @@ class Impl {
         store_(std::move(store)),
         clock_(clock),
         request_ids_(base::system_seed()),
-        loop_(options_.io_threads) {}
+        loop_(options_.io_threads),
+        machines_(clock_,
+                  [this](control::MachineReport report) { core_->push(std::move(report)); }) {}
 
   base::Result<void> start() {
     net::HttpServerOptions http;
@@ -124,7 +128,8 @@ class Impl {
         TRY(driver::Driver::start(*store_, options_.settings, base::system_seed(),
                                   options_.settings.poll_endpoint, lead_patience, clock_.now()));
     exec_.emplace(clock_);
-    core_.emplace(std::move(driver), keys_, clock_);
+    core_.emplace(std::move(driver), keys_, clock_,
+                  [this](control::MachineOrder order) { machines_.push(std::move(order)); });
     sockets_.emplace(*core_, loop_, clock_);
     ready_ = true;
     return {};
@@ -132,12 +137,17 @@ class Impl {
 
   void stop() {
     ready_ = false;
+    machines_.stop();
     if (http_) http_->stop();
     if (core_) core_->stop();
     if (exec_) exec_->stop();
     if (secrets_) secrets_->stop();
     if (logs_) logs_->stop();
     loop_.stop();
+  }
+
+  void use_machines(std::unique_ptr<machines::MachineProvider> provider) {
+    machines_.start(std::move(provider));
   }
 
   uint16_t port() const { return http_->port(); }
@@ -149,10 +159,10 @@ class Impl {
   auto with_verifier(Read&& read) {
     auto pooled = verifiers_.pop_batch(1, base::Milliseconds{0});
     auth::Verifier verifier =
-        pooled.empty()
-            ? auth::Verifier({.region = options_.settings.account.region,
-                              .services = {"ecs", "logs", "sts", "ssm", "secretsmanager", "berth"}})
-            : std::move(pooled.front());
+        pooled.empty() ? auth::Verifier({.region = options_.settings.account.region,
+                                         .services = {"ecs", "logs", "sts", "autoscaling", "ec2",
+                                                      "ssm", "secretsmanager", "berth"}})
+                       : std::move(pooled.front());
     auto result = read(verifier);
     verifiers_.try_push(std::move(verifier));
     return result;
@@ -167,15 +177,17 @@ class Impl {
     }
     if (!ready_) {
       responder.respond(write_error(
-          nullptr, wire, {"ServiceUnavailableException", "The control plane is starting."},
-          request_id));
+          addressed_service(request), wire,
+          {"ServiceUnavailableException", "The control plane is starting."}, request_id));
       return;
     }
-    auto call = with_verifier([&](auth::Verifier& verifier) {
-      return read_call(request, verifier, *keys_.get(), clock_.now());
+    auto call = with_verifier([&](auth::Verifier& verifier) -> base::Result<Call> {
+      Call read = TRY(read_call(request, verifier, *keys_.get(), clock_.now()));
+      TRY_VOID(keys_.check(read.caller));
+      return read;
     });
     if (!call) {
-      responder.respond(write_error(nullptr, wire, call.error(), request_id));
+      responder.respond(write_error(addressed_service(request), wire, call.error(), request_id));
       return;
     }
     if (!rate_limits_.pass(call->caller.access_key_id, call->operation->name, clock_.monotonic())) {
@@ -196,6 +208,11 @@ class Impl {
     }
     if (call.input.get_if<api::ecs::ExecuteCommandRequest>() != nullptr) {
       execute_command(std::move(call), wire, request_id, responder);
+      return;
+    }
+    if (call.input.get_if<api::ssm::ResumeSessionRequest>() != nullptr ||
+        call.input.get_if<api::ssm::TerminateSessionRequest>() != nullptr) {
+      session_call(std::move(call), wire, request_id, responder);
       return;
     }
     const bool secrets =
@@ -267,6 +284,40 @@ class Impl {
     return api::Any::make(std::move(plan.response));
   }
 
+  // What the plugin behind `aws ecs execute-command` asks of Session Manager.
+  void session_call(Call call, Wire wire, const std::string& request_id,
+                    const net::Responder& responder) {
+    const auto allowed = allow_elsewhere(call);
+    if (!allowed) {
+      responder.respond(write_error(call.service, wire, allowed.error(), request_id));
+      return;
+    }
+    bool taken = false;
+    if (const auto* const resume = call.input.get_if<api::ssm::ResumeSessionRequest>()) {
+      ExecResumption plan =
+          plan_resumption(resume->session_id.value_or(""), options_.settings.poll_endpoint);
+      std::string id = *plan.response.session_id;
+      taken = exec_->resume(id, std::move(plan.client_token),
+                            [id, response = std::move(plan.response),
+                             answer = answer_later(std::move(call), wire, request_id, responder)](
+                                bool known) mutable {
+                              if (!known) response = {.session_id = std::move(id)};
+                              answer(api::Any::make(std::move(response)));
+                            });
+    } else {
+      std::string id = call.input.as<api::ssm::TerminateSessionRequest>().session_id.value_or("");
+      taken = exec_->terminate(id, [id, answer = answer_later(std::move(call), wire, request_id,
+                                                              responder)](bool known) mutable {
+        if (!known) {
+          return answer(base::fail("DoesNotExistException",
+                                   "There is no session " + id + ", or it has ended."));
+        }
+        answer(api::Any::make(api::ssm::TerminateSessionResponse{.session_id = std::move(id)}));
+      });
+    }
+    if (!taken) responder.respond(write_error(&api::ssm_service(), wire, too_busy(), request_id));
+  }
+
   // Of the services whose threads do not know the cluster's state.
   static base::Result<void> allow_elsewhere(const Call& call) {
     return auth::allow(call.caller, {.service = call.service->name,
@@ -300,6 +351,7 @@ class Impl {
     }
     const auto opened = with_verifier([&](auth::Verifier& verifier) -> base::Result<void> {
       const auth::Caller caller = TRY(read_caller(request, verifier, *keys_.get(), clock_.now()));
+      TRY_VOID(keys_.check(caller));
       return sockets_->open(request, caller, upgrade);
     });
     if (!opened) {
@@ -317,6 +369,7 @@ class Impl {
   std::atomic<bool> ready_ = false;
   base::Queue<auth::Verifier> verifiers_{most_verifiers};
   net::Loop loop_;
+  machines::MachineDesk machines_;
   std::optional<SecretsThread> secrets_;
   std::optional<LogsThread> logs_;
   std::optional<ExecRelay> exec_;
@@ -344,6 +397,9 @@ uint16_t Server::port() const {
 }
 const std::string& Server::url() const {
   return impl_->url();
+}
+void Server::use_machines(std::unique_ptr<machines::MachineProvider> provider) {
+  impl_->use_machines(std::move(provider));
 }
 void Server::stop() {
   impl_->stop();

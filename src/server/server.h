@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "control/settings.h"
+#include "machines/provider.h"
 #include "net/tls.h"
 #include "store/store.h"
 
@@ -46,6 +47,8 @@ class Server {
 
   uint16_t port() const;
   const std::string& url() const;  // "http://127.0.0.1:7117".
+  // Where the machines of Auto Scaling groups come from; once. Until then no machine is launched.
+  void use_machines(std::unique_ptr<machines::MachineProvider> provider);
   // Answers what has come in, closes everything and joins all threads.
   void stop();
 

@@ -10,7 +10,12 @@ namespace {
 constexpr size_t type_size = 32;
 constexpr size_t header_size = 116;  // Without the length of the payload, which follows it.
 constexpr size_t most_early = 1'000;
-constexpr size_t most_pending = size_t{1} << 20;
+constexpr size_t most_early_bytes = size_t{64} << 10;
+constexpr base::Milliseconds resend_after{500};
+// So often it was sent on one connection: it must be there, only the plugin's word of it was lost.
+// No plugin takes half a minute until it is ready for output.
+constexpr int most_times_if_sure = 10;
+constexpr int most_times = 60;
 constexpr size_t most_payload = 16 * 1024;
 constexpr uint64_t syn_flag = 1;
 constexpr uint64_t fin_flag = 2;
@@ -88,13 +93,71 @@ base::Result<ChannelMessage> decode_channel_message(std::string_view frame) {
 
 void SessionChannel::send(Step& step, PayloadType type, std::string payload, base::Time now) {
   const int64_t sequence = next_output_++;
-  step.frames.push_back(encode({.type = "output_stream_data",
-                                .sequence = sequence,
-                                .flags = sequence == 0 ? syn_flag : 0,
-                                .id = random_.uuid(),
-                                .created = now,
-                                .payload_type = type,
-                                .payload = std::move(payload)}));
+  const bool is_output = type == PayloadType::Output;
+  Sent sent{.frame = {},
+            .bytes = is_output ? payload.size() : 0,
+            .is_output = is_output,
+            .at = now,
+            .sure = is_sure(is_output)};
+  sent.frame = encode({.type = "output_stream_data",
+                       .sequence = sequence,
+                       .flags = sequence == 0 ? syn_flag : 0,
+                       .id = random_.uuid(),
+                       .created = now,
+                       .payload_type = type,
+                       .payload = std::move(payload)});
+  step.frames.push_back(sent.frame);
+  sent_.emplace(sequence, std::move(sent));
+}
+
+void SessionChannel::settle(Step& step, std::map<int64_t, Sent>::iterator which) {
+  step.consumed += which->second.bytes;
+  sent_.erase(which);
+}
+
+void SessionChannel::take_acknowledgement(Step& step, const ChannelMessage& message) {
+  const auto told = json::parse(message.payload);
+  if (!told || !told->is_object()) return;
+  const auto found =
+      sent_.find((*told)["AcknowledgedMessageSequenceNumber"].as_int64().value_or(-1));
+  if (found == sent_.end()) return;
+  while (sent_.begin() != found && sent_.begin()->second.sure) settle(step, sent_.begin());
+  if (found == sent_.begin() && found->second.is_output) ready_ = true;
+  settle(step, found);
+}
+
+SessionChannel::Step SessionChannel::tick(base::Time now) {
+  Step step;
+  while (!sent_.empty()) {
+    Sent& oldest = sent_.begin()->second;
+    if (now < oldest.at + resend_after) break;
+    if (oldest.times >= (oldest.sure ? most_times_if_sure : most_times)) {
+      ready_ = ready_ || oldest.is_output;
+      settle(step, sent_.begin());
+      continue;
+    }
+    oldest.at = now;
+    ++oldest.times;
+    oldest.sure = is_sure(oldest.is_output);
+    step.frames.push_back(oldest.frame);
+    break;
+  }
+  return step;
+}
+
+base::Time SessionChannel::next_due() const {
+  return sent_.empty() ? base::Time::max() : sent_.begin()->second.at + resend_after;
+}
+
+SessionChannel::Step SessionChannel::reconnect(base::Time now) {
+  Step step;
+  for (auto& [sequence, sent] : sent_) {
+    sent.at = now;
+    sent.times = 1;
+    sent.sure = is_sure(sent.is_output);
+    step.frames.push_back(sent.frame);
+  }
+  return step;
 }
 
 SessionChannel::Step SessionChannel::start(base::Time now) {
@@ -161,17 +224,30 @@ void SessionChannel::take(Step& step, const ChannelMessage& message, base::Time 
   }
 }
 
-SessionChannel::Step SessionChannel::receive(std::string_view frame, base::Time now) {
+// What came early goes on together with the message that was missing, so it has to fit too.
+bool SessionChannel::fits(const ChannelMessage& message, size_t room) const {
+  const size_t bytes = early_bytes_ + message.payload.size();
+  if (message.sequence == next_input_) return bytes <= room;
+  return early_.size() < most_early && bytes <= most_early_bytes;
+}
+
+SessionChannel::Step SessionChannel::receive(std::string_view frame, size_t room, base::Time now) {
   Step step;
   auto message = decode_channel_message(frame);
-  if (!message || message->type != "input_stream_data") return step;
-  acknowledge(step, *message, now);
-  if (message->sequence < next_input_ || early_.size() >= most_early) return step;
+  if (!message) return step;
+  if (message->type == "acknowledge") take_acknowledgement(step, *message);
+  if (message->type != "input_stream_data") return step;
   const int64_t sequence = message->sequence;
+  const bool is_new = sequence >= next_input_ && !early_.contains(sequence);
+  if (is_new && !fits(*message, room)) return step;
+  acknowledge(step, *message, now);
+  if (!is_new) return step;
+  early_bytes_ += message->payload.size();
   early_.emplace(sequence, std::move(*message));
   for (auto next = early_.begin(); next != early_.end() && next->first == next_input_;
        next = early_.begin()) {
     ++next_input_;
+    early_bytes_ -= next->second.payload.size();
     take(step, next->second, now);
     early_.erase(next);
   }
@@ -181,7 +257,7 @@ SessionChannel::Step SessionChannel::receive(std::string_view frame, base::Time 
 SessionChannel::Step SessionChannel::output(std::string_view bytes, base::Time now) {
   Step step;
   if (!open_) {
-    if (pending_.size() < most_pending) pending_ += bytes;
+    pending_ += bytes;
     return step;
   }
   while (!bytes.empty()) {

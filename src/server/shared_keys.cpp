@@ -19,4 +19,18 @@ void SharedKeys::take_agent_keys(const model::ClusterState& state) {
   ring_.store(std::move(ring));
 }
 
+void SharedKeys::take_all(const model::ClusterState& state) {
+  take_agent_keys(state);
+  live_tasks_.take_all(state);
+}
+
+base::Result<void> SharedKeys::check(const auth::Caller& caller) const {
+  const auto* const access = std::get_if<auth::TaskAccess>(&caller.access);
+  if (access == nullptr || live_tasks_.contains(access->task)) return {};
+  return base::fail("ExpiredTokenException",
+                    base::format("The security token included in the request is expired: the task "
+                                 "{} has stopped.",
+                                 access->task));
+}
+
 }  // namespace server

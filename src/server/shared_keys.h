@@ -1,12 +1,16 @@
 // The keys that requests are verified with: a value that is never altered, but replaced as a whole
-// by the core thread when the keys of agents have changed. Any thread reads.
+// by the core thread when the keys of agents have changed; and which tasks' keys are good still.
+// Any thread reads.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "auth/key_ring.h"
+#include "base/result.h"
 #include "model/state.h"
+#include "server/live_tasks.h"
 
 namespace server {
 
@@ -20,14 +24,23 @@ class SharedKeys {
 
   // Shared, since the ring may be replaced while it is read.
   std::shared_ptr<const auth::KeyRing> get() const { return ring_.load(); }
-  // One thread at a time. Cost: O(keys).
+  // Whether the verified caller's key is good still: that of a task's role ends with the task.
+  // Errors: ExpiredTokenException.
+  base::Result<void> check(const auth::Caller& caller) const;
+
+  // These are one thread's at a time. Cost: O(keys); O(keys + tasks); as LiveTasks::take().
   void take_agent_keys(const model::ClusterState& state);
+  void take_all(const model::ClusterState& state);
+  void take_tasks(const model::ClusterState& state, const std::vector<model::TaskArn>& changed) {
+    live_tasks_.take(state, changed);
+  }
 
  private:
   const auth::KeyRing fixed_;
   const auth::Mint mint_;
   const model::Account account_;
   std::atomic<std::shared_ptr<const auth::KeyRing>> ring_;
+  LiveTasks live_tasks_;
 };
 
 }  // namespace server
