@@ -102,14 +102,55 @@ class Registry:
         self.server.server_close()
 
 
+class Trickling(Registry):
+    """Hands its layers out bit by bit."""
+
+    def send(self, request, status, body, headers):
+        if len(body) < 100_000 or request.command == "HEAD":
+            return super().send(request, status, body, headers)
+        request.send_response(status)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        step = len(body) // 20 + 1
+        for first in range(0, len(body), step):
+            request.wfile.write(body[first:first + step])
+            request.wfile.flush()
+            time.sleep(0.4)
+
+
+class Ecr(http.server.BaseHTTPRequestHandler):
+    """Amazon ECR, as far as its tokens go. `asked`: what it was asked for, and by whom."""
+
+    asked = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.asked.append((self.headers["X-Amz-Target"], self.headers["Authorization"],
+                           json.loads(body)))
+        token = base64.b64encode(b"AWS:the-password").decode()
+        answer = json.dumps({"authorizationData": [{
+            "authorizationToken": token, "expiresAt": time.time() + 43200,
+            "proxyEndpoint": f"https://{ECR_REGISTRY}"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+ECR_REGISTRY = "123456789012.dkr.ecr.eu-nowhere-1.amazonaws.com"
+
+
 class Images(unittest.TestCase):
     def registry(self, **members):
         made = Registry(**members)
         self.addCleanup(made.close)
         return made
 
-    def server(self, *options):
-        made = Server("--emulate", "c5.large", *options)
+    def server(self, *options, **members):
+        made = Server("--emulate", "c5.large", *options, **members)
         self.addCleanup(made.close)
         made.wait_connected(1)
         self.tasks = Tasks(made)
@@ -139,6 +180,48 @@ class Images(unittest.TestCase):
         self.assertEqual(0, container_of(done)["exitCode"], brief(done))
         self.assertGreater((done["pullStoppedAt"] - done["pullStartedAt"]).total_seconds(), 1.5)
         self.assertEqual(digest(registry.manifest), container_of(done)["imageDigest"])
+
+    def test_the_progress_of_a_pull_is_shown_and_grows(self):
+        server, registry = self.server(), Trickling()
+        self.addCleanup(registry.close)
+        self.addCleanup(self.forget, server, registry)
+        arn = self.tasks.run_containers("image", {"image": registry.image(), **shell("exit 0")})
+        seen = []
+
+        def stopped():
+            told = server.call("DescribeTasks", {"tasks": [arn]}).json()["tasks"][0]
+            percent = told.get("berthPullPercent")
+            if percent is not None and percent not in seen:
+                self.assertEqual("PULLING", told["berthStage"])
+                seen.append(percent)
+            return told["lastStatus"] == "STOPPED" and told
+        done = wait_for(stopped, "the task has run", 60)
+        self.assertEqual(0, container_of(done)["exitCode"], brief(done))
+        self.assertGreater(len([one for one in seen if 0 < one < 100]), 2, seen)
+        self.assertEqual(sorted(seen), seen)
+        self.assertNotIn("berthPullPercent", done)
+
+    def test_images_of_amazon_ecr_are_pulled_with_a_token(self):
+        ecr = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ecr)
+        threading.Thread(target=ecr.serve_forever, daemon=True).start()
+        self.addCleanup(ecr.server_close)
+        self.addCleanup(ecr.shutdown)
+        image = f"{ECR_REGISTRY}/app:1"
+        self.server("--ecr-endpoint", f"http://127.0.0.1:{ecr.server_port}")
+        without = self.run_image(image)
+        self.assertIn("CannotPullECRContainerError", without["stoppedReason"], brief(without))
+        self.assertIn("BERTH_ECR_ACCESS_KEY_ID", without["stoppedReason"])
+        self.assertEqual([], Ecr.asked)
+        self.server("--ecr-endpoint", f"http://127.0.0.1:{ecr.server_port}", environment={
+            "BERTH_ECR_ACCESS_KEY_ID": "AKIAAWS", "BERTH_ECR_SECRET_ACCESS_KEY": "secret"})
+        # The token is fetched; that registry is nowhere.
+        task = self.run_image(image)
+        self.assertIn("CannotPullContainerError", task["stoppedReason"], brief(task))
+        target, authorization, body = Ecr.asked[0]
+        self.assertEqual("AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken", target)
+        self.assertIn("Credential=AKIAAWS/", authorization)
+        self.assertIn("/eu-nowhere-1/ecr/aws4_request", authorization)
+        self.assertEqual({"registryIds": ["123456789012"]}, body)
 
     def test_repository_credentials_log_in(self):
         server, registry = self.server(), self.registry(password="pass")

@@ -315,6 +315,16 @@ class Metadata(Fields):
         self.assertEqual(task["taskArn"], json.loads(self.inside(
             task, "wget -q -O - http://169.254.170.2/v2/metadata"))["TaskARN"])
 
+    def test_with_the_tags_of_the_task_and_its_instance(self):
+        instance = tasks.ecs.list_container_instances()["containerInstanceArns"][0]
+        tasks.ecs.tag_resource(resourceArn=instance, tags=[{"key": "rack", "value": "7"}])
+        task = self.running("metatags", sleeper(), run={"tags": [{"key": "team", "value": "a"}]})
+        told = json.loads(self.get(task, "/taskWithTags"))
+        self.assertEqual({"team": "a"}, told["TaskTags"])
+        self.assertEqual({"rack": "7"}, told["ContainerInstanceTags"])
+        self.assertEqual(task["taskArn"], told["TaskARN"])
+        self.assertNotIn("Errors", told)
+
     def test_in_mode_awsvpc(self):
         task = self.running("metavpc", sleeper(), networkMode="awsvpc",
                             run={"networkConfiguration": VPC})

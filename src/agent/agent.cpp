@@ -50,10 +50,15 @@ base::Result<void> make_data_dir(const std::filesystem::path& path) {
                                             path.string(), error.message()));
 }
 
-base::Result<std::string> instance_id(Journal& journal) {
-  if (auto known = TRY(journal.setting(instance_id_setting))) return std::move(*known);
+base::Result<std::string> instance_id(const AgentOptions& options, Journal& journal) {
+  if (auto known = TRY(journal.setting(instance_id_setting))) {
+    if (options.instance_id.empty() || options.instance_id == *known) return std::move(*known);
+    return bad_option(base::format(
+        "The data directory {} is of the machine {}, not of {}: give this machine one of its own.",
+        options.data_dir.string(), *known, options.instance_id));
+  }
   base::Random random(base::system_seed());
-  std::string made = "i-" + random.hex(17);
+  std::string made = options.instance_id.empty() ? "i-" + random.hex(17) : options.instance_id;
   TRY_VOID(journal.set_setting(instance_id_setting, made));
   return made;
 }
@@ -93,7 +98,7 @@ class Impl {
                               clock_));
     TRY_VOID(make_data_dir(options_.data_dir));
     auto journal = TRY(Journal::open(options_.data_dir / "agent.db"));
-    std::string id = TRY(instance_id(*journal));
+    std::string id = TRY(instance_id(options_, *journal));
     machine_ = TRY(describe_machine(options_, std::move(id)));
     if (options_.agent_name.empty()) options_.agent_name = machine_.instance_id;
     core::Config config = make_config(options_);

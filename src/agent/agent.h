@@ -34,6 +34,14 @@ struct CleanupPolicy {
   int disk_percent = 85;
 };
 
+// Keys of AWS itself, for images of Amazon ECR; empty: such images cannot be pulled.
+struct EcrAccess {
+  std::string access_key_id = {};
+  std::string secret_access_key = {};
+  std::string session_token = {};  // Empty for a long-lived key.
+  std::string endpoint = {};       // Empty: Amazon ECR in the registry's region.
+};
+
 struct AgentOptions {
   // "http://127.0.0.1:7117". Several are the replicas of one control plane: the next one is tried
   // when one does not answer.
@@ -52,6 +60,9 @@ struct AgentOptions {
   // instance id, which is kept in data_dir.
   std::string agent_name = {};
 
+  // Of the machine, as its Auto Scaling group knows it (ec2InstanceId). Empty: made the first time.
+  // It is kept in data_dir and does not change.
+  std::string instance_id = {};
   // Attribute ecs.instance-type. Empty: the emulated type, or one made from the GPUs' model.
   std::string instance_type = {};
   std::string emulated_instance_type = {};             // "p3.8xlarge"; empty: the machine itself.
@@ -68,6 +79,7 @@ struct AgentOptions {
 
   // Where environmentFiles of S3 lie, with the bucket in the path. Empty: Amazon S3 in `region`.
   std::string s3_endpoint = {};
+  EcrAccess ecr = {};
   // Of the DockerAccess, for sessions of ExecuteCommand. Empty: there are none.
   std::string docker_host = {};
 

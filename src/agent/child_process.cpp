@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -62,14 +64,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // A zero, or the error's number.
-int spawn(const ChildProgram& program, int input, int output, pid_t& pid) {
+int spawn(const ChildProgram& program, int input, int output, int errors, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&files, input, 0);
   posix_spawn_file_actions_adddup2(&files, output, 1);
-  posix_spawn_file_actions_adddup2(&files, output, 2);
+  posix_spawn_file_actions_adddup2(&files, errors, 2);
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   sigset_t none;
   sigset_t all;
@@ -90,20 +92,37 @@ int spawn(const ChildProgram& program, int input, int output, pid_t& pid) {
   return failed;
 }
 
-// False: it did not end in time and was killed.
-bool wait_for_end(pid_t pid, base::Milliseconds timeout, int& status) {
+enum class Waited : uint8_t { Ended, TimedOut, Cancelled };
+
+// Whoever does not end by itself is killed.
+Waited wait_for_end(const ChildProgram& program, pid_t pid, int& status) {
+  constexpr base::Milliseconds look_again{100};
   // The header of pidfd_open in glibc 2.36 is for C only.
   const File ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd wait{.fd = ended.get(), .events = POLLIN, .revents = 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&wait, 1, static_cast<int>(timeout.count()));
-  } while (ready < 0 && errno == EINTR);
-  const bool in_time = ready == 1;
-  if (!in_time) ::kill(pid, SIGKILL);
+  const auto give_up = std::chrono::steady_clock::now() + program.timeout;
+  Waited waited = Waited::Ended;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<base::Milliseconds>(give_up - std::chrono::steady_clock::now());
+    const auto pause = program.cancelled ? std::min(left, look_again) : left;
+    if (::poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, pause.count()))) == 1) break;
+    if (left <= base::Milliseconds{0}) waited = Waited::TimedOut;
+    if (program.cancelled && program.cancelled()) waited = Waited::Cancelled;
+    if (waited == Waited::Ended) continue;
+    ::kill(-pid, SIGKILL);  // Its group: what it waits for goes, too.
+    break;
+  }
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return in_time;
+  return waited;
+}
+
+std::string read_all(const File& file) {
+  std::string text(most_output, '\0');
+  const ssize_t read = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(read > 0 ? static_cast<size_t>(read) : 0);
+  return text;
 }
 
 }  // namespace
@@ -112,22 +131,30 @@ base::Result<ChildEnd> run_child(const ChildProgram& program) {
   // Files in memory, not pipes: a daemon that the program leaves behind may keep them open.
   const File input(::memfd_create("input", MFD_CLOEXEC));
   const File output(::memfd_create("output", MFD_CLOEXEC));
-  if (input.get() < 0 || output.get() < 0) return cannot(program, "memfd_create", errno);
+  const File errors(::memfd_create("errors", MFD_CLOEXEC));
+  if (input.get() < 0 || output.get() < 0 || errors.get() < 0) {
+    return cannot(program, "memfd_create", errno);
+  }
   const ssize_t written = ::pwrite(input.get(), program.input.data(), program.input.size(), 0);
   if (written != std::ssize(program.input)) return cannot(program, "The input", errno);
   pid_t pid = 0;
-  if (const int failed = spawn(program, input.get(), output.get(), pid); failed != 0) {
+  const int error_output = program.errors_apart ? errors.get() : output.get();
+  if (const int failed = spawn(program, input.get(), output.get(), error_output, pid);
+      failed != 0) {
     return cannot(program, "The start", failed);
   }
   int status = 0;
-  const bool in_time = wait_for_end(pid, program.timeout, status);
+  const Waited waited = wait_for_end(program, pid, status);
   ChildEnd end;
-  end.output.resize(most_output);
-  const ssize_t read = ::pread(output.get(), end.output.data(), end.output.size(), 0);
-  end.output.resize(read > 0 ? static_cast<size_t>(read) : 0);
-  if (!in_time) {
+  end.output = read_all(output);
+  end.errors = read_all(errors);
+  if (waited == Waited::Cancelled) {
+    return base::fail("Cancelled", base::format("{} was stopped.", program.path));
+  }
+  if (waited == Waited::TimedOut) {
     return base::fail("Timeout", base::format("{} did not end within {} ms. {}", program.path,
-                                              program.timeout.count(), end.output));
+                                              program.timeout.count(),
+                                              program.errors_apart ? end.errors : end.output));
   }
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return end;

@@ -1,11 +1,14 @@
 #include "agent/control_link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "acs/messages.h"
 #include "agent/websocket_url.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "net/address.h"
+#include "net/http.h"
 #include "net/websocket_client.h"
 
 namespace agent {
@@ -50,6 +53,17 @@ bool is_forgotten(const ApiError& error) {
           error.message.find("deregistered") != std::string::npos);
 }
 
+// As seen from the server: the other machines of its cluster most likely reach it there too.
+std::string host_address(const AgentOptions& options) {
+  for (const std::string& server : options.server_urls) {
+    const auto url = net::parse_url(server);
+    if (!url) continue;
+    const auto address = net::address_towards(url->host, url->port);
+    if (address) return *address;
+  }
+  return {};
+}
+
 }  // namespace
 
 ControlLink::ControlLink(Parts parts) : parts_(parts) {
@@ -83,19 +97,9 @@ void ControlLink::submit(core::Submit submit) {
   });
 }
 
-void ControlLink::gpu_health_changed(const std::vector<gpu::HealthEvent>& events) {
-  if (!inventory_) return;
-  for (const gpu::HealthEvent& event : events) {
-    base::log_warning("GPU {}: {}", event.uuid.empty() ? "(all)" : event.uuid, event.reason);
-    for (model::GpuDevice& gpu : inventory_->gpus) {
-      const bool meant =
-          event.uuid.empty() || gpu.uuid == event.uuid || gpu.mig_parent == event.uuid;
-      if (!meant) continue;
-      gpu.healthy = event.usable;
-      gpu.health_reason = event.usable ? std::string() : event.reason;
-      announce_ = true;
-    }
-  }
+void ControlLink::gpus_changed(gpu::Inventory inventory) {
+  inventory_ = std::move(inventory);
+  announce_ = true;
 }
 
 std::optional<core::Input> ControlLink::on_registration(const RegistrationDone& done,
@@ -172,7 +176,8 @@ void ControlLink::start_registration(std::string arn, bool for_core) {
                             .gpus = inventory,
                             .docker = docker ? &*docker : nullptr,
                             .status_reason = docker ? "" : docker.error().message,
-                            .container_instance_arn = arn};
+                            .container_instance_arn = arn,
+                            .host_address = host_address(parts.options)};
     auto answer = register_instance(parts.api, registration_request(facts));
     if (!answer && for_core && !arn.empty() && is_forgotten(answer.error())) {
       base::log_warning("{} is not known any more ({}); this machine registers anew.", arn,
@@ -188,9 +193,10 @@ void ControlLink::start_registration(std::string arn, bool for_core) {
 void ControlLink::connect(const std::string& arn) {
   const uint64_t id = ++socket_id_;
   const bool send_credentials = connect_->send_credentials;
+  const int64_t highest = connect_->highest;
   connect_.reset();
   calls_.post([parts = parts_, exec = exec_.get(), docker_version = docker_version_, arn, id,
-               send_credentials] {
+               send_credentials, highest] {
     const auto fail = [&inbox = parts.inbox, id](const base::Error& error) {
       inbox.push(SocketClosed{SocketKind::Control, id, 0, error.code + ": " + error.message});
     };
@@ -208,7 +214,7 @@ void ControlLink::connect(const std::string& arn) {
                               {"dockerVersion", docker_version_text(docker_version)},
                               {"protocolVersion", "2"},
                               {"sendCredentials", send_credentials ? "true" : "false"},
-                              {"seqNum", "1"}});
+                              {"seqNum", std::to_string(std::max(highest, int64_t{1}))}});
     if (!url) return fail(url.error());
     net::WebSocketRequest open{.url = *url, .headers = parts.api.sign_get(*url)};
     open.tls = parts.api.tls();

@@ -50,7 +50,8 @@ class ControlLink {
   // What was heard. The values are the core's inputs, where there is one.
   void docker_is(std::string reason) { docker_reason_ = std::move(reason); }  // Empty: it answers.
   void gpus_are(gpu::Inventory inventory) { inventory_ = std::move(inventory); }
-  void gpu_health_changed(const std::vector<gpu::HealthEvent>& events);
+  // The same GPUs, but not as well as they were, or well again.
+  void gpus_changed(gpu::Inventory inventory);
   std::optional<core::Input> on_registration(const RegistrationDone& done, base::Time now);
   // Of SocketKind::Control both.
   std::optional<core::Input> on_opened(SocketOpened opened);

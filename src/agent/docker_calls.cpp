@@ -223,10 +223,9 @@ std::optional<core::ContainerEvent> to_core_event(const docker::ContainerEvent& 
   return std::nullopt;
 }
 
-core::OperationResult pull_image(const std::string& image,
-                                 std::optional<docker::RegistryAuth> login,
-                                 const DockerAccess& docker, const std::stop_token& stop) {
-  return done(docker.runtime.pull({.image = image, .auth = std::move(login), .stop = stop}, {}));
+core::OperationResult pull_image(const docker::PullRequest& request, const DockerAccess& docker,
+                                 const docker::OnPullProgress& on_progress) {
+  return done(docker.runtime.pull(request, on_progress));
 }
 
 core::OperationResult call_docker(const core::Request& request, const DockerAccess& docker) {

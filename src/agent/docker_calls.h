@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <stop_token>
 #include <string>
 
 #include "agent/agent.h"
@@ -21,8 +20,7 @@ std::optional<core::ContainerEvent> to_core_event(const docker::ContainerEvent& 
 // Docker knows nothing of. Inspecting the pause image makes it where it is not there.
 core::OperationResult call_docker(const core::Request& request, const DockerAccess& docker);
 // The same for a PullImage, once its login is known. `stop` breaks it off.
-core::OperationResult pull_image(const std::string& image,
-                                 std::optional<docker::RegistryAuth> login,
-                                 const DockerAccess& docker, const std::stop_token& stop);
+core::OperationResult pull_image(const docker::PullRequest& request, const DockerAccess& docker,
+                                 const docker::OnPullProgress& on_progress);
 
 }  // namespace agent

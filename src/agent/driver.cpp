@@ -10,6 +10,7 @@
 #include "agent/core/container_body.h"
 #include "agent/core/container_network.h"
 #include "base/log.h"
+#include "gpu/health.h"
 
 namespace agent {
 namespace {
@@ -18,7 +19,7 @@ constexpr size_t largest_batch = 512;
 constexpr base::Milliseconds longest_wait = std::chrono::minutes(1);
 // A delivered line is known to the log service; the agent's own note of it may come a little later.
 constexpr base::Milliseconds positions_delay{1'000};
-constexpr base::Milliseconds gpu_health_interval{5'000};
+constexpr base::Milliseconds gpu_look_interval{5'000};
 constexpr std::string_view baselines_setting = "gpu-baselines";
 constexpr std::string_view image_uses_setting = "image-uses";
 
@@ -162,8 +163,8 @@ bool Driver::run_once() {
 
 base::Milliseconds Driver::until_next(base::Time now) const {
   const base::Time next =
-      std::min({core_wake_at_, link_.wake_at(), telemetry_.wake_at(), positions_due_,
-                gpu_health_due_, cleanup_.wake_at(), now + longest_wait});
+      std::min({core_wake_at_, link_.wake_at(), telemetry_.wake_at(), positions_due_, gpu_look_due_,
+                cleanup_.wake_at(), now + longest_wait});
   return next <= now ? base::Milliseconds{0} : next - now;
 }
 
@@ -174,10 +175,11 @@ void Driver::take(Input input, base::Time now) {
     told = std::move(*known);
   } else if (auto* gpus = std::get_if<GpusFound>(&input)) {
     baselines_to_write_ = print_baselines(gpus->baselines);
-    gpus_ = gpus->inventory;
-    link_.gpus_are(std::move(gpus->inventory));
-  } else if (auto* health = std::get_if<GpuHealthChanged>(&input)) {
-    link_.gpu_health_changed(health->events);
+    gpus_ = std::move(gpus->inventory);
+    gpu_look_due_ = now;
+    link_.gpus_are(gpus_);
+  } else if (auto* seen = std::get_if<GpusLookedAt>(&input)) {
+    take_gpu_look(std::move(*seen), now);
   } else if (auto* setup = std::get_if<GpuSetupDone>(&input)) {
     operations_.on_gpu_setup(std::move(*setup));
   } else if (auto* registration = std::get_if<RegistrationDone>(&input)) {
@@ -218,6 +220,27 @@ void Driver::take(Input input, base::Time now) {
   if (told) step(std::move(*told), now);
 }
 
+// One look at a time: a driver in trouble answers late.
+void Driver::look_at_gpus(base::Time now) {
+  if (now < gpu_look_due_) return;
+  gpu_look_due_ = base::Time::max();
+  std::vector<std::string> uuids;
+  for (const model::GpuDevice& gpu : gpus_.gpus) uuids.push_back(gpu.uuid);
+  operations_.look_at_gpus(std::move(uuids));
+}
+
+void Driver::take_gpu_look(GpusLookedAt seen, base::Time now) {
+  gpu_look_due_ = now + gpu_look_interval;
+  for (const gpu::HealthEvent& event : seen.events) {
+    base::log_warning("GPU {}: {}", event.uuid.empty() ? "(all)" : event.uuid, event.reason);
+  }
+  const bool first = gpu_figures_.empty() && !seen.figures.empty();
+  const bool changed = gpu::apply_health(seen.events, gpus_);
+  gpu_figures_ = std::move(seen.figures);
+  if (changed) link_.gpus_changed(gpus_);
+  if (changed || first) telemetry_.hurry(now);
+}
+
 void Driver::note_docker(const core::Input& input) {
   if (std::holds_alternative<core::RuntimeReady>(input)) {
     link_.docker_is("");
@@ -231,14 +254,24 @@ void Driver::note_docker(const core::Input& input) {
 }
 
 void Driver::take_metadata(MetadataAsked asked) {
+  const MetadataView view{core_, credentials_, gpus_, machine_.availability_zone};
+  if (auto protection = answer_protection(view, asked.task_arn, asked.request)) {
+    if (auto* wanted = std::get_if<ProtectionWanted>(&*protection)) {
+      return operations_.answer_protection(std::move(*wanted), std::move(asked.responder));
+    }
+    asked.responder.respond(std::move(std::get<net::HttpResponse>(*protection)));
+    return;
+  }
   if (asked.request.method != "GET") {
     asked.responder.respond(json_response(405, json::Value("only GET is answered here")));
     return;
   }
-  auto answer = answer_metadata({core_, credentials_, gpus_, machine_.availability_zone},
-                                asked.task_arn, asked.request.target);
+  auto answer = answer_metadata(view, asked.task_arn, asked.request.target);
   if (auto* wanted = std::get_if<StatsWanted>(&answer)) {
     return operations_.answer_stats(std::move(*wanted), std::move(asked.responder));
+  }
+  if (auto* wanted = std::get_if<TagsWanted>(&answer)) {
+    return operations_.answer_tags(std::move(*wanted), std::move(asked.responder));
   }
   asked.responder.respond(std::move(std::get<net::HttpResponse>(answer)));
 }
@@ -334,11 +367,8 @@ void Driver::release(base::Time now) {
   drop_endpoints();
   if (auto request = cleanup_.advance(core_, now)) operations_.clean_up(std::move(*request));
   link_.advance(core_.container_instance_arn(), now);
-  telemetry_.advance(core_, link_, now);
-  if (now >= gpu_health_due_) {
-    gpu_health_due_ = now + gpu_health_interval;
-    operations_.look_at_gpu_health();
-  }
+  telemetry_.advance({core_, gpus_, gpu_figures_}, link_, now);
+  look_at_gpus(now);
   answer_stopped();
 }
 

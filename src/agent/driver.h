@@ -62,6 +62,8 @@ class Driver {
   void step(core::Input input, base::Time now);
   void take_status(const StatusAsked& asked);
   void note_docker(const core::Input& input);
+  void look_at_gpus(base::Time now);
+  void take_gpu_look(GpusLookedAt seen, base::Time now);
   void take_metadata(MetadataAsked asked);
   void find_endpoints(const core::OperationDone& done);
   void find_endpoint(const core::ContainerInfo& info);
@@ -85,6 +87,7 @@ class Driver {
   MetadataServer& metadata_;
   ImageCleanup cleanup_;
   gpu::Inventory gpus_;
+  std::vector<GpuFigures> gpu_figures_;  // Of the last look.
   Telemetry telemetry_;
 
   std::vector<core::Output> outputs_;  // Of the batch; held back until it is in the journal.
@@ -92,7 +95,7 @@ class Driver {
   std::map<LogKey, LogPosition> log_positions_;
   std::map<LogKey, std::optional<LogPosition>> unwritten_positions_;
   base::Time positions_due_ = base::Time::max();
-  base::Time gpu_health_due_ = base::Time::min();
+  base::Time gpu_look_due_ = base::Time::min();
   std::optional<std::string> baselines_to_write_;
   std::vector<StopAllAsked> stop_all_;
   bool registered_ = false;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/container_process.h"
 #include "base/format.h"
 
 namespace agent {
@@ -134,12 +135,13 @@ core::OperationResult GpuAccess::probe(const core::ProbeGpu& request) {
   const GpuBaseline& baseline = baselines_[request.uuid];
   std::vector<std::string> found;
   std::vector<int64_t> pids;
-  int64_t mps_mib = 0;
+  int64_t of_others_mib = 0;
   for (const gpu::GpuProcess& process : use->processes) {
     if (baseline.pids.contains(process.pid)) continue;
     // The server of NVIDIA MPS stays on its GPU between tasks, with a context of its own.
-    if (MpsDaemon::is_process(process.pid)) {
-      mps_mib += process.used_mib;
+    if (MpsDaemon::is_process(process.pid) ||
+        is_in_container(process.pid, request.sharers, proc_)) {
+      of_others_mib += process.used_mib;
     } else {
       pids.push_back(process.pid);
     }
@@ -148,7 +150,7 @@ core::OperationResult GpuAccess::probe(const core::ProbeGpu& request) {
     found.push_back(base::format("{} process{} (pid {})", pids.size(), pids.size() == 1 ? "" : "es",
                                  base::join(pids, ", ")));
   }
-  const int64_t above = use->used_mib - mps_mib - baseline.used_mib;
+  const int64_t above = use->used_mib - of_others_mib - baseline.used_mib;
   if (above > baseline_slack_mib) {
     found.push_back(base::format("{} MiB above its baseline", above));
   }

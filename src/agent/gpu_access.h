@@ -1,6 +1,7 @@
 // What the agent does with GPUs: gives a container just its own, and proves that one is empty.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,8 +35,10 @@ json::Value with_gpus(json::Value body, const gpu::ContainerGpuSetup& setup);
 // Owns the devices; belongs to one thread at a time.
 class GpuAccess {
  public:
-  explicit GpuAccess(std::unique_ptr<gpu::Devices> devices, MpsDirectories mps = {})
-      : devices_(std::move(devices)), mps_(std::move(mps)) {}
+  // `proc`: where procfs is mounted.
+  explicit GpuAccess(std::unique_ptr<gpu::Devices> devices, MpsDirectories mps = {},
+                     std::filesystem::path proc = "/proc")
+      : devices_(std::move(devices)), mps_(std::move(mps)), proc_(std::move(proc)) {}
 
   // Errors: GpuDriverException.
   base::Result<gpu::Inventory> discover();
@@ -56,6 +59,7 @@ class GpuAccess {
  private:
   std::unique_ptr<gpu::Devices> devices_;
   MpsDaemon mps_;
+  std::filesystem::path proc_;
   GpuBaselines baselines_;
 };
 

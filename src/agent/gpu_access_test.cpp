@@ -6,6 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "agent/container_process.h"
+#include "agent/testing.h"
 #include "gpu/fake_devices.h"
 
 namespace agent {
@@ -126,6 +131,62 @@ TEST_F(GpuAccessTest, the_mps_server_and_its_own_memory_do_not_count) {
   EXPECT_TRUE(probe().empty);
   fake_->uses["GPU-a"].used_mib = 418 + 2048;
   EXPECT_EQ(probe().detail, "2048 MiB above its baseline");
+}
+
+class SharedGpuTest : public ::testing::Test {
+ protected:
+  SharedGpuTest() {
+    auto devices = std::make_unique<gpu::FakeDevices>();
+    fake_ = devices.get();
+    fake_->inventory.gpus.push_back({.uuid = "GPU-a"});
+    access_.emplace(std::move(devices), MpsDirectories{}, proc_.path());
+    access_->take_baselines(fake_->inventory);
+  }
+  // A process of this machine, in such a cgroup.
+  void process(int64_t pid, const std::string& cgroup) {
+    const std::filesystem::path directory = proc_.path() / std::to_string(pid);
+    std::filesystem::create_directories(directory);
+    std::ofstream(directory / "cgroup") << "0::" << cgroup << "\n";
+  }
+  core::GpuUse probe_beside(std::vector<std::string> sharers) {
+    const auto result = access_->probe({"GPU-a", std::move(sharers)});
+    EXPECT_TRUE(result.has_value());
+    return std::get<core::GpuUse>(*result);
+  }
+
+  testing::TemporaryDirectory proc_;
+  gpu::FakeDevices* fake_ = nullptr;  // Owned by access_.
+  std::optional<GpuAccess> access_;
+};
+
+TEST_F(SharedGpuTest, a_share_is_proven_by_the_processes_of_the_others) {
+  process(11, "/docker/c1");
+  process(12, "/system.slice/docker-c2.scope/init");
+  fake_->uses["GPU-a"] = {
+      .processes = {{.pid = 11, .used_mib = 3000}, {.pid = 12, .used_mib = 500}}, .used_mib = 3520};
+  EXPECT_TRUE(probe_beside({"c1", "c2"}).empty);
+  // One of them is not of a task that is known.
+  EXPECT_EQ(probe_beside({"c1"}).detail, "1 process (pid 12), 520 MiB above its baseline");
+  EXPECT_FALSE(probe_beside({}).empty);
+}
+
+TEST_F(SharedGpuTest, memory_that_belongs_to_nobody_any_more_is_not_given_back) {
+  process(11, "/docker/c1");
+  fake_->uses["GPU-a"] = {.processes = {{.pid = 11, .used_mib = 3000}}, .used_mib = 7000};
+  EXPECT_EQ(probe_beside({"c1"}).detail, "4000 MiB above its baseline");
+}
+
+TEST_F(SharedGpuTest, where_the_driver_does_not_tell_what_a_process_has_nothing_is_proven) {
+  process(11, "/docker/c1");
+  fake_->uses["GPU-a"] = {.processes = {{.pid = 11, .used_mib = 0}}, .used_mib = 3000};
+  EXPECT_EQ(probe_beside({"c1"}).detail, "3000 MiB above its baseline");
+}
+
+TEST_F(SharedGpuTest, a_process_that_is_gone_is_of_no_container) {
+  EXPECT_FALSE(is_in_container(13, std::vector<std::string>{"c1"}, proc_.path()));
+  process(13, "/docker/c1");
+  EXPECT_TRUE(is_in_container(13, std::vector<std::string>{"c0", "c1"}, proc_.path()));
+  EXPECT_FALSE(is_in_container(13, std::vector<std::string>{""}, proc_.path()));
 }
 
 TEST(with_gpus, the_setup_wins_over_what_the_container_says) {

@@ -27,8 +27,9 @@ struct GpusFound {
   gpu::Inventory inventory;  // Empty when they could not be listed.
   GpuBaselines baselines;
 };
-struct GpuHealthChanged {
+struct GpusLookedAt {
   std::vector<gpu::HealthEvent> events;
+  std::vector<GpuFigures> figures;  // Of those that could be measured.
 };
 // The container of a CreateContainer may now be made.
 struct GpuSetupDone {
@@ -99,9 +100,9 @@ struct StopAllAsked {
 };
 
 using Input =
-    std::variant<core::Input, GpusFound, GpuHealthChanged, GpuSetupDone, RegistrationDone,
-                 SocketOpened, SocketClosed, ControlMessage, MetadataAsked, MetadataSocket,
-                 GpuFiguresDone, CleanupDone, LogsMoved, StatusAsked, StopAllAsked>;
+    std::variant<core::Input, GpusFound, GpusLookedAt, GpuSetupDone, RegistrationDone, SocketOpened,
+                 SocketClosed, ControlMessage, MetadataAsked, MetadataSocket, GpuFiguresDone,
+                 CleanupDone, LogsMoved, StatusAsked, StopAllAsked>;
 using Inbox = base::Queue<Input>;
 
 }  // namespace agent

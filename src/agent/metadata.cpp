@@ -54,10 +54,8 @@ MetadataAnswer answer_of_container(const MetadataView& view, const Found& found,
   if (rest.empty()) return json_response(200, container_document(view, found));
   if (rest == "task") return json_response(200, task_document(view, *found.task));
   if (rest == "taskWithTags") {
-    json::Value document = task_document(view, *found.task);
-    document.set("TaskTags", json::Value::object());
-    document.set("ContainerInstanceTags", json::Value::object());
-    return json_response(200, document);
+    return TagsWanted{task_document(view, *found.task), found.task->record.arn,
+                      view.core.container_instance_arn()};
   }
   if (rest == "stats") {
     StatsWanted wanted{.containers = {}, .as_map = false};

@@ -11,6 +11,7 @@
 
 #include "agent/core/core.h"
 #include "agent/task_credentials.h"
+#include "agent/task_tags.h"
 #include "docker/runtime.h"
 #include "gpu/devices.h"
 #include "json/value.h"
@@ -35,7 +36,7 @@ struct StatsWanted {
   std::vector<Of> containers;
   bool as_map = false;  // By DockerId; false: the one container's alone.
 };
-using MetadataAnswer = std::variant<net::HttpResponse, StatsWanted>;
+using MetadataAnswer = std::variant<net::HttpResponse, StatsWanted, TagsWanted>;
 
 // `task_arn`: only this task is told of, since the request came in its network; empty: whoever
 // knows a container's id, on the machine itself.

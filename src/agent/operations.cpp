@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/docker_calls.h"
+#include "agent/ecr.h"
 #include "agent/log_shipping.h"
 #include "agent/metadata_server.h"
 #include "agent/namespace_socket.h"
@@ -14,6 +15,8 @@
 
 namespace agent {
 namespace {
+
+constexpr base::Milliseconds progress_interval{500};
 
 void answer(Inbox& inbox, core::OperationId id, core::OperationResult result) {
   inbox.push(core::Input(core::OperationDone{id, std::move(result)}));
@@ -97,7 +100,13 @@ void Operations::create(core::Operation operation, Keys keys) {
     if (!request) {
       return answer(parts_.inbox, operation.id, std::unexpected(std::move(request).error()));
     }
-    answer(parts_.inbox, operation.id, call_docker(std::move(*request), parts_.docker));
+    const core::Request complete = std::move(*request);
+    auto created = call_docker(complete, parts_.docker);
+    if (!created) {
+      created.error().message = without_secrets(std::move(created.error().message),
+                                                std::get<core::CreateContainer>(complete));
+    }
+    answer(parts_.inbox, operation.id, std::move(created));
   });
 }
 
@@ -107,15 +116,47 @@ void Operations::pull(core::Operation operation, Keys keys, std::stop_token stop
         const auto& request = std::get<core::PullImage>(operation.request);
         std::optional<docker::RegistryAuth> login;
         if (request.auth) {
-          auto fetched = fetch_registry_auth(parts_.api, *request.auth, keys);
+          auto fetched = log_in(*request.auth, keys);
           if (!fetched) {
             return answer(parts_.inbox, operation.id, std::unexpected(std::move(fetched).error()));
           }
           login = std::move(*fetched);
         }
         answer(parts_.inbox, operation.id,
-               pull_image(request.image, std::move(login), parts_.docker, stop));
+               pull_image({.image = request.image, .auth = std::move(login), .stop = stop},
+                          parts_.docker, tell_progress(operation.id)));
       });
+}
+
+SetupResult<docker::RegistryAuth> Operations::log_in(const acs::RegistryAuthentication& registry,
+                                                     const Keys& keys) {
+  if (registry.type != "ecr" || !registry.ecr_auth_data) {
+    return fetch_registry_auth(parts_.api, registry, keys);
+  }
+  return fetch_ecr_auth(parts_.options.ecr, *registry.ecr_auth_data, parts_.clock);
+}
+
+void Operations::answer_tags(TagsWanted wanted, net::Responder responder) {
+  quick_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
+    responder.respond(json_response(200, with_tags(parts_.api, std::move(wanted))));
+  });
+}
+
+void Operations::answer_protection(ProtectionWanted wanted, net::Responder responder) {
+  quick_.post([this, wanted = std::move(wanted), responder = std::move(responder)] {
+    responder.respond(ask_protection(parts_.api, wanted));
+  });
+}
+
+// Docker tells of each layer several times a second.
+docker::OnPullProgress Operations::tell_progress(core::OperationId id) {
+  return [this, id, next = base::Time::min()](const docker::PullProgress& progress) mutable {
+    const base::Time now = parts_.clock.now();
+    if (now < next) return;
+    next = now + progress_interval;
+    parts_.inbox.push(
+        core::Input(core::PullProgress{id, progress.bytes_done, progress.bytes_expected}));
+  };
 }
 
 void Operations::call(Workers& workers, core::Operation operation) {
@@ -262,10 +303,14 @@ void Operations::find_gpus(std::optional<GpuBaselines> baselines) {
   });
 }
 
-void Operations::look_at_gpu_health() {
-  gpu_.post([this] {
-    auto events = parts_.gpus->health();
-    if (!events.empty()) parts_.inbox.push(GpuHealthChanged{std::move(events)});
+void Operations::look_at_gpus(std::vector<std::string> uuids) {
+  gpu_.post([this, uuids = std::move(uuids)] {
+    GpusLookedAt seen{.events = parts_.gpus->health(), .figures = {}};
+    for (const std::string& uuid : uuids) {
+      // One that cannot be read shows by its health.
+      if (auto use = parts_.gpus->use(uuid)) seen.figures.push_back({uuid, std::move(*use)});
+    }
+    parts_.inbox.push(std::move(seen));
   });
 }
 

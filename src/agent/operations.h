@@ -14,6 +14,7 @@
 #include "agent/core/core.h"
 #include "agent/gpu_access.h"
 #include "agent/input.h"
+#include "agent/task_protection.h"
 #include "agent/workers.h"
 #include "base/time.h"
 
@@ -66,9 +67,12 @@ class Operations {
   // Answers the request; first by GpuFiguresDone where there are GPUs.
   void answer_stats(StatsWanted wanted, net::Responder responder);
   void on_gpu_figures(GpuFiguresDone done);
+  // Answer the request with what the control plane says.
+  void answer_tags(TagsWanted wanted, net::Responder responder);
+  void answer_protection(ProtectionWanted wanted, net::Responder responder);
 
-  // Answered by GpuHealthChanged, when there is something to tell.
-  void look_at_gpu_health();
+  // Answered by GpusLookedAt: what happened to the GPUs, and the figures of these.
+  void look_at_gpus(std::vector<std::string> uuids);
 
   // After stop(): no container shares a GPU.
   void stop_gpu_sharing() { parts_.gpus->stop_sharing(); }
@@ -84,6 +88,9 @@ class Operations {
   std::stop_token token_for(core::OperationId id, std::string task_arn);
   void call(Workers& workers, core::Operation operation);
   void pull(core::Operation operation, Keys keys, std::stop_token stop);
+  SetupResult<docker::RegistryAuth> log_in(const acs::RegistryAuthentication& registry,
+                                           const Keys& keys);
+  docker::OnPullProgress tell_progress(core::OperationId id);
   void create(core::Operation operation, Keys keys);
   SetupParts setup_parts() const;
   void start_container(core::Operation operation, Context context);

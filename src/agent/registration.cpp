@@ -226,6 +226,9 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
   attributes.add("berth.agent", options.version);
   add_gpu_attributes(attributes, facts.gpus);
   for (const auto& [name, value] : options.attributes) attributes.add(name, value);
+  if (!facts.host_address.empty()) {
+    attributes.add(model::attribute_host_address, facts.host_address);
+  }
   request.attributes = attributes.take();
 
   for (const model::GpuDevice& gpu : facts.gpus.gpus) {

@@ -38,6 +38,7 @@ struct RegistrationFacts {
   const docker::RuntimeInfo* docker = nullptr;
   std::string status_reason = {};
   std::string container_instance_arn = {};  // Empty: the first time.
+  std::string host_address = {};            // Others reach this machine there; empty: not known.
 };
 
 // Pure.

@@ -53,6 +53,22 @@ TEST_F(Registration, tells_what_its_gpus_are_as_attributes) {
   EXPECT_EQ(request().platform_devices.front().berth_gpu->nics.size(), 2U);
 }
 
+TEST_F(Registration, tells_where_it_is_reached_unless_its_operator_says_so) {
+  EXPECT_FALSE(attributes().contains("berth.host-address"));
+  const auto told = [&] {
+    const auto made = registration_request(
+        {.options = options_, .machine = machine_, .gpus = gpus_, .host_address = "192.0.2.7"});
+    std::string value;
+    for (const auto& one : made.attributes) {
+      if (one.name == "berth.host-address") value += one.value.value_or("");
+    }
+    return value;
+  };
+  EXPECT_EQ(told(), "192.0.2.7");
+  options_.attributes["berth.host-address"] = "10.0.0.7";
+  EXPECT_EQ(told(), "10.0.0.7");
+}
+
 TEST_F(Registration, offers_the_log_drivers_that_docker_has_and_the_one_that_the_agent_plays) {
   const auto drivers = [&](const docker::RuntimeInfo* docker) {
     std::string names;

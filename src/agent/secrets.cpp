@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "json/text.h"
 #include "json/value.h"
 
 namespace agent {
@@ -110,6 +111,35 @@ const std::string* find_value(const std::map<std::string, std::string>& values,
   return nullptr;
 }
 
+// The value of a fetched secret in the body; empty when it is not there.
+std::string value_in(const json::Value& body, const acs::Secret& secret) {
+  if (secret.target == "LOG_DRIVER") {
+    return body["HostConfig"]["LogConfig"]["Config"][secret.name].text_or("");
+  }
+  const std::string start = secret.name + "=";
+  for (const json::Value& variable : body["Env"].items()) {
+    const std::string text = variable.text_or("");
+    if (text.starts_with(start)) return text.substr(start.size());
+  }
+  return {};
+}
+
+// As Docker quotes it.
+std::string quoted(std::string_view text) {
+  std::string out;
+  json::append_string(out, text);
+  return out.substr(1, out.size() - 2);
+}
+
+void hide(std::string& message, std::string_view value) {
+  constexpr std::string_view hidden = "***";
+  if (value.empty() || hidden.contains(value)) return;
+  for (size_t at = message.find(value); at != std::string::npos;
+       at = message.find(value, at + hidden.size())) {
+    message.replace(at, value.size(), hidden);
+  }
+}
+
 core::OperationError registry_error(std::string message) {
   return {core::Cause::Denied, "CannotPullContainerError", std::move(message)};
 }
@@ -165,6 +195,15 @@ SetupResult<std::vector<std::string>> fetch_secrets(ApiClient& api,
     values.push_back(std::move(*value));
   }
   return values;
+}
+
+std::string without_secrets(std::string message, const core::CreateContainer& request) {
+  for (const acs::Secret& secret : request.secrets) {
+    const std::string value = value_in(request.body, secret);
+    hide(message, value);
+    hide(message, quoted(value));
+  }
+  return message;
 }
 
 SetupResult<docker::RegistryAuth> fetch_registry_auth(

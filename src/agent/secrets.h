@@ -37,6 +37,10 @@ SetupResult<std::vector<std::string>> fetch_secrets(ApiClient& api,
                                                     const std::vector<acs::Secret>& secrets,
                                                     const Keys& keys);
 
+// The message without the values of the request's secrets, which its body has: Docker quotes what
+// it refuses.
+std::string without_secrets(std::string message, const core::CreateContainer& request);
+
 // The password that the payload's registryAuthentication means. Blocks.
 // Errors: "CannotPullContainerError".
 SetupResult<docker::RegistryAuth> fetch_registry_auth(

@@ -20,6 +20,25 @@ TEST(Secrets, an_arn_may_name_a_json_key_and_a_version) {
   EXPECT_EQ(parse_secret_reference(arn + ":::v1"), (SecretReference{arn, "", "", "v1"}));
 }
 
+TEST(Secrets, what_docker_quotes_of_them_is_hidden) {
+  core::CreateContainer request;
+  acs::Secret& variable = request.secrets.emplace_back();
+  variable.name = "PASSWORD";
+  acs::Secret& option = request.secrets.emplace_back();
+  option.name = "syslog-address";
+  option.target = "LOG_DRIVER";
+  request.body = json::Value::object(
+      {{"Env", json::Value::array({"PASSWORDS=kept", "PASSWORD=a\"b"})},
+       {"HostConfig",
+        json::Value::object(
+            {{"LogConfig",
+              json::Value::object(
+                  {{"Config", json::Value::object({{"syslog-address", "gopher://there"}})}})}})}});
+  EXPECT_EQ(without_secrets(R"(no gopher://there, a"b or "a\"b" in gopher://there; kept)", request),
+            R"(no ***, *** or "***" in ***; kept)");
+  EXPECT_EQ(without_secrets("nothing of it", request), "nothing of it");
+}
+
 // Answers as Systems Manager and Secrets Manager do; the key must be that of the role.
 class Service {
  public:

@@ -82,14 +82,16 @@ std::string slice_of(const std::string& task_id) {
   return base::format("{}-{}.slice", parent, task_id);
 }
 
-base::Result<void> run_systemctl(const std::vector<std::string>& arguments) {
-  const ChildEnd end = TRY(run_child({.path = "/usr/bin/systemctl", .arguments = arguments}));
+base::Result<void> run_systemctl(const std::string& program,
+                                 const std::vector<std::string>& arguments) {
+  const ChildEnd end = TRY(run_child({.path = program, .arguments = arguments}));
   if (end.exit_code == 0) return {};
   return base::fail(
       "IoError", base::format("`systemctl {}` failed: {}", base::join(arguments, " "), end.output));
 }
 
-base::Result<void> limit_slice(const core::TaskLimits& limits) {
+// systemd translates these to whichever version of cgroups the machine has.
+base::Result<void> limit_slice(const core::TaskLimits& limits, const std::string& systemctl) {
   const std::string slice = slice_of(limits.task_id);
   std::vector<std::string> set = {"set-property", "--runtime", slice};
   if (limits.memory_mib > 0) {
@@ -98,35 +100,38 @@ base::Result<void> limit_slice(const core::TaskLimits& limits) {
   if (limits.cpu_milli > 0) {
     set.push_back(base::format("CPUQuota={}%", std::max<int64_t>(limits.cpu_milli / 10, 1)));
   }
-  TRY_VOID(run_systemctl({"start", slice}));
-  return run_systemctl(set);
+  TRY_VOID(run_systemctl(systemctl, {"start", slice}));
+  return set.size() == 3 ? base::Result<void>{} : run_systemctl(systemctl, set);
 }
 
 }  // namespace
 
 base::Result<std::string> make_task_cgroup(const core::TaskLimits& limits, const CgroupSetup& setup,
-                                           const fs::path& root) {
+                                           const CgroupPaths& paths) {
   if (setup.driver == "systemd") {
-    TRY_VOID(limit_slice(limits));
+    TRY_VOID(limit_slice(limits, paths.systemctl));
     return slice_of(limits.task_id);
   }
-  TRY_VOID(setup.version == "2" ? limit_v2(limits, root) : limit_v1(limits, root));
+  TRY_VOID(setup.version == "2" ? limit_v2(limits, paths.root) : limit_v1(limits, paths.root));
   return base::format("/{}/{}", parent, limits.task_id);
 }
 
 void remove_task_cgroup(const std::string& task_id, const CgroupSetup& setup,
-                        const fs::path& root) {
+                        const CgroupPaths& paths) {
   if (setup.driver == "systemd") {
-    static_cast<void>(run_systemctl({"stop", slice_of(task_id)}));
+    const std::string slice = slice_of(task_id);
+    // `revert` takes away what set-property has noted of it.
+    static_cast<void>(run_systemctl(paths.systemctl, {"stop", slice}));
+    static_cast<void>(run_systemctl(paths.systemctl, {"revert", slice}));
     return;
   }
   if (setup.version == "2") {
-    ::rmdir((root / parent / task_id).c_str());
+    ::rmdir((paths.root / parent / task_id).c_str());
     return;
   }
   // Docker made its part in the trees of all controllers.
   std::error_code error;
-  for (const fs::directory_entry& controller : fs::directory_iterator(root, error)) {
+  for (const fs::directory_entry& controller : fs::directory_iterator(paths.root, error)) {
     ::rmdir((controller.path() / parent / task_id).c_str());
   }
 }

@@ -17,13 +17,20 @@ struct CgroupSetup {
   std::string version;  // "1" or "2".
 };
 
+// Where a machine has them; tests point these elsewhere.
+struct CgroupPaths {
+  std::filesystem::path root = "/sys/fs/cgroup";
+  std::string systemctl = "/usr/bin/systemctl";
+};
+
 // Makes the task's cgroup, or sets the limits of the one that is there. The answer is Docker's
-// HostConfig.CgroupParent. Errors: "IoError", when this machine's cgroups cannot be written here.
+// HostConfig.CgroupParent: a path, or the name of a slice where systemd keeps them. Errors:
+// "IoError", when this machine's cgroups cannot be written here.
 base::Result<std::string> make_task_cgroup(const core::TaskLimits& limits, const CgroupSetup& setup,
-                                           const std::filesystem::path& root = "/sys/fs/cgroup");
+                                           const CgroupPaths& paths = {});
 
 // Of a task whose containers are gone; success when there is none.
 void remove_task_cgroup(const std::string& task_id, const CgroupSetup& setup,
-                        const std::filesystem::path& root = "/sys/fs/cgroup");
+                        const CgroupPaths& paths = {});
 
 }  // namespace agent

@@ -41,14 +41,18 @@ void Telemetry::on_closed(const SocketClosed& closed, base::Time now) {
   connect_at_ = now + backoff_.next(random_);
 }
 
-void Telemetry::advance(const core::Core& core, const ControlLink& link, base::Time now) {
+void Telemetry::hurry(base::Time now) {
+  if (socket_ != nullptr) publish_at_ = now;
+}
+
+void Telemetry::advance(const MachineView& view, const ControlLink& link, base::Time now) {
   const bool wanted = link.connected() && !link.telemetry_endpoint().empty();
   if (wanted && socket_ == nullptr && !connecting_ && now >= connect_at_) {
-    connect(core.container_instance_arn(), link);
+    connect(view.core.container_instance_arn(), link);
   }
   if (socket_ != nullptr && now >= publish_at_) {
     publish_at_ = now + publish_interval;
-    publish(core, now);
+    publish(view, now);
   }
   wake_at_ = socket_ != nullptr       ? publish_at_
              : wanted && !connecting_ ? connect_at_
@@ -88,17 +92,15 @@ void Telemetry::connect(const std::string& arn, const ControlLink& link) {
       });
 }
 
-void Telemetry::publish(const core::Core& core, base::Time now) {
-  acs::PublishMetricsRequest metrics;
-  metrics.timestamp = now;
-  acs::MetricsMetadata& metadata = metrics.metadata.emplace();
-  metadata.cluster = parts_.options.cluster;
-  metadata.container_instance = core.container_instance_arn();
-  metadata.idle = core.idle();
-  metadata.fin = true;
-  metadata.message_id = random_.uuid();
-  send(metrics);
-  if (auto health = core::health_report(core, now)) {
+void Telemetry::publish(const MachineView& view, base::Time now) {
+  for (acs::PublishMetricsRequest& metrics : metrics_round(view, now)) {
+    metrics.metadata->message_id = random_.uuid();
+    send(metrics);
+  }
+  acs::PublishInstanceStatusRequest status = checks_.report(view, now);
+  status.metadata->request_id = random_.uuid();
+  send(status);
+  if (auto health = core::health_report(view.core, now)) {
     if (health->metadata) health->metadata->message_id = random_.uuid();
     send(*health);
   }

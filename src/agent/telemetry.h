@@ -1,5 +1,6 @@
-// The telemetry stream (TCS): tells the control plane every 20 s that the agent is there, and the
-// health of containers with a health check. Lost messages are not sent again.
+// The telemetry stream (TCS): tells the control plane every 20 s that the agent is there, what its
+// GPUs do, how the machine is, and the health of containers with a health check. Lost messages are
+// not sent again.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "agent/control_link.h"
 #include "agent/core/core.h"
 #include "agent/input.h"
+#include "agent/telemetry_messages.h"
 #include "base/random.h"
 #include "net/loop.h"
 
@@ -33,16 +35,19 @@ class Telemetry {
   void on_closed(const SocketClosed& closed, base::Time now);
   // Connects and publishes when it is time; follows the control stream, whose endpoint names this
   // one's.
-  void advance(const core::Core& core, const ControlLink& link, base::Time now);
+  void advance(const MachineView& view, const ControlLink& link, base::Time now);
+  // What there is to tell has changed so much that it is not to wait.
+  void hurry(base::Time now);
   base::Time wake_at() const { return wake_at_; }
   void stop();
 
  private:
   void connect(const std::string& arn, const ControlLink& link);
-  void publish(const core::Core& core, base::Time now);
+  void publish(const MachineView& view, base::Time now);
   void send(const acs::TelemetryRequest& request);
 
   Parts parts_;
+  InstanceChecks checks_;
   base::Random random_;
   acs::Backoff backoff_;
   uint64_t socket_id_ = 0;

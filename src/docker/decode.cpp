@@ -366,7 +366,9 @@ std::expected<void, std::string> PullTracker::add(const json::Value& line) {
   } else if (status != "Pulling fs layer" && status != "Waiting") {
     layer.current = layer.total;
   }
-  layer.done = status == "Pull complete" || status == "Already exists";
+  layer.sized = layer.sized || (status != "Pulling fs layer" && status != "Waiting");
+  layer.present = status == "Already exists";
+  layer.done = status == "Pull complete" || layer.present;
   sum_up();
   return {};
 }
@@ -376,11 +378,17 @@ void PullTracker::sum_up() {
   progress_.layers_done = 0;
   progress_.bytes_done = 0;
   progress_.bytes_total = 0;
+  uint64_t sized = 0;
+  uint64_t unsized = 0;
   for (const auto& [id, layer] : layers_) {
     progress_.layers_done += layer.done ? 1 : 0;
     progress_.bytes_done += layer.current;
     progress_.bytes_total += layer.total;
+    if (layer.present) continue;
+    (layer.sized ? sized : unsized) += 1;
   }
+  const uint64_t guessed = sized == 0 ? 0 : progress_.bytes_total / sized * unsized;
+  progress_.bytes_expected = progress_.bytes_total + guessed;
 }
 
 }  // namespace docker

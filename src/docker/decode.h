@@ -49,6 +49,8 @@ class PullTracker {
   struct Layer {
     uint64_t current = 0;
     uint64_t total = 0;
+    bool sized = false;    // `total` is known.
+    bool present = false;  // It was here before: nothing of it is fetched.
     bool done = false;
   };
   void sum_up();

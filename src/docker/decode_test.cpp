@@ -265,6 +265,10 @@ TEST(Decode, the_progress_of_a_pull_is_summed_over_its_layers) {
   EXPECT_EQ(tracker.progress().layers_done, 1U);
   EXPECT_EQ(tracker.progress().bytes_done, 15U);
   EXPECT_EQ(tracker.progress().bytes_total, 150U);
+  EXPECT_EQ(tracker.progress().bytes_expected, 150U);
+  EXPECT_TRUE(tracker.add(parsed(R"({"status":"Waiting","progressDetail":{},"id":"l4"})")));
+  EXPECT_EQ(tracker.progress().bytes_total, 150U);
+  EXPECT_EQ(tracker.progress().bytes_expected, 225U);
   EXPECT_TRUE(
       tracker.add(parsed(R"({"status":"Download complete","progressDetail":{},"id":"l1"})")));
   EXPECT_EQ(tracker.progress().bytes_done, 105U);
@@ -274,6 +278,7 @@ TEST(Decode, the_progress_of_a_pull_is_summed_over_its_layers) {
   EXPECT_EQ(tracker.progress().bytes_done, 105U);
   EXPECT_TRUE(tracker.add(parsed(R"({"status":"Pull complete","progressDetail":{},"id":"l1"})")));
   EXPECT_EQ(tracker.progress().layers_done, 2U);
+  EXPECT_EQ(tracker.progress().bytes_expected, 225U);
   EXPECT_EQ(tracker.progress().status, "Pull complete");
   const auto failed =
       tracker.add(parsed(R"({"errorDetail":{"message":"no space left"},"error":"no space left"})"));

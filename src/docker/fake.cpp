@@ -175,6 +175,7 @@ Result<void> FakeRuntime::pull(const PullRequest& request, const OnPullProgress&
                  .layers_done = 1,
                  .bytes_done = 1,
                  .bytes_total = 1,
+                 .bytes_expected = 1,
                  .status = "Pull complete"});
   }
   return {};

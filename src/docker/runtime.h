@@ -93,7 +93,10 @@ struct PullProgress {
   uint32_t layers_done = 0;
   uint64_t bytes_done = 0;
   uint64_t bytes_total = 0;  // Grows as layers become known.
-  std::string status;        // The daemon's latest line: "Pulling fs layer".
+  // bytes_total and, for each layer whose size is not known yet, as much as the others have on
+  // average; 0 when no size is known.
+  uint64_t bytes_expected = 0;
+  std::string status;  // The daemon's latest line: "Pulling fs layer".
 };
 using OnPullProgress = std::function<void(const PullProgress&)>;
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ struct DeviceUse {
   int64_t used_mib = 0;                    // Without the driver's own reserve.
   int64_t total_mib = 0;
   int32_t utilisation_percent = 0;  // Of the last sample period; 0 where the device does not tell.
+  std::optional<double> temperature_celsius = {};  // Nothing where the device does not tell.
+  std::optional<double> power_watts = {};
 };
 
 struct HealthEvent {

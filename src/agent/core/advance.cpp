@@ -74,6 +74,7 @@ void get_image(Step& step, Task& task, size_t index) {
   if (work.image == ImageStep::Pull) {
     if (waits_for_keys(task, container.registry_authentication.has_value())) return;
     task.pulled = true;
+    begin_pull(step, task, index);
     return issue(step, task, index,
                  PullImage{container.image, container.registry_authentication, task.record.arn});
   }

@@ -124,6 +124,7 @@ void add_agent_environment(const Config& config, const Task& task, size_t index,
   const std::string& id = task.record.containers[index].metadata_id;
   environment["ECS_CONTAINER_METADATA_URI"] = base::format("{}/v3/{}", uri, id);
   environment["ECS_CONTAINER_METADATA_URI_V4"] = base::format("{}/v4/{}", uri, id);
+  environment["ECS_AGENT_URI"] = base::format("{}/api/{}", uri, id);
   const auto& credentials = task.payload.role_credentials;
   if (!credentials || credentials->credentials_id.empty()) return;
   const std::string path = "/v2/credentials/" + credentials->credentials_id;

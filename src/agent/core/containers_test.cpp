@@ -159,7 +159,7 @@ TEST(recovery, a_restart_policy_restarts_here_and_only_after_its_period) {
   expect(t, R"(
 > tick +61s
 > closed 1000 ok
-  connect
+  connect, having seen 1
 > died c1 1
   op 6 InspectContainer c1
 > done 6 exited c1 1
@@ -187,7 +187,7 @@ TEST(recovery, an_ignored_exit_code_is_an_end) {
   expect(t, R"(
 > tick +61s
 > closed 1000 ok
-  connect
+  connect, having seen 1
 > died c1 7
   op 6 InspectContainer c1
 > done 6 exited c1 7

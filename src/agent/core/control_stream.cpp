@@ -265,7 +265,12 @@ void tick_session(Step& step) {
   }
   const bool waiting = state.session.state() == acs::AgentSession::State::Waiting;
   if (away && state.runtime_loss_told && waiting) return;
-  if (auto command = state.session.tick(step.now)) step.out.session.push_back(std::move(*command));
+  auto command = state.session.tick(step.now);
+  if (!command) return;
+  if (auto* const connect = std::get_if<acs::AgentSession::Connect>(&*command)) {
+    connect->highest = state.progress.highest;
+  }
+  step.out.session.push_back(std::move(*command));
 }
 
 }  // namespace agent::core

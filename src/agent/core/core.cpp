@@ -56,6 +56,7 @@ struct Dispatch {
   void operator()(const SessionClosed& input) const { on_session_closed(step, input); }
   void operator()(SessionMessage& input) const { on_message(step, input.message); }
   void operator()(const OperationDone& input) const { on_operation_done(step, input); }
+  void operator()(const PullProgress& input) const { on_pull_progress(step, input); }
   void operator()(const RuntimeReady&) const { on_runtime_ready(step); }
   void operator()(const RuntimeLost& input) const {
     step.state.subscribed = false;

@@ -61,6 +61,14 @@ struct OperationDone {
   OperationResult result;
 };
 
+// How far a pull that is under way has come, as often as the edge likes. `bytes_expected` may be a
+// guess and change.
+struct PullProgress {
+  OperationId id = 0;
+  uint64_t bytes_done = 0;
+  uint64_t bytes_expected = 0;
+};
+
 // The stream of events is subscribed, at the start and again after each loss: nothing is missed
 // from here on. The core then takes a snapshot.
 struct RuntimeReady {};
@@ -98,8 +106,8 @@ struct DiskSpace {
 };
 
 using Input = std::variant<Tick, Registered, RegisterFailed, SessionOpened, SessionClosed,
-                           SessionMessage, OperationDone, RuntimeReady, RuntimeLost, ContainerEvent,
-                           SubmitDone, StopAllTasks, DiskSpace>;
+                           SessionMessage, OperationDone, PullProgress, RuntimeReady, RuntimeLost,
+                           ContainerEvent, SubmitDone, StopAllTasks, DiskSpace>;
 
 struct JournalRecord {
   std::string key;

@@ -24,16 +24,29 @@ bool ships_logs(const Task& task, size_t index) {
   return config && config->host_config.find("\"awslogs\"") != std::string::npos;
 }
 
-// Somebody else's containers are on the GPU still, so that it cannot be looked at: they share it,
-// or this task waited for it in vain. The processes of its own containers ended with them.
-bool is_used_by_others(const State& state, const Task& task, const GpuWork& gpu) {
-  if (!gpu.shared && task.admitted) return false;
-  return std::ranges::any_of(state.tasks, [&](const auto& entry) {
-    const Task& other = entry.second;
-    if (entry.first == task.record.arn || !other.admitted) return false;
-    if (other.all_stopped() && (gpu.shared || gpus_settled(other))) return false;
-    return std::ranges::find(other.gpus, gpu.uuid, &GpuWork::uuid) != other.gpus.end();
-  });
+// The other tasks that may have something on the GPU: they run, or their own release is not proven.
+std::vector<const Task*> others_on(const State& state, const Task& task, const GpuWork& gpu) {
+  std::vector<const Task*> found;
+  for (const auto& [arn, other] : state.tasks) {
+    if (arn == task.record.arn || !other.admitted) continue;
+    if (other.all_stopped() && gpus_settled(other)) continue;
+    if (std::ranges::find(other.gpus, gpu.uuid, &GpuWork::uuid) != other.gpus.end()) {
+      found.push_back(&other);
+    }
+  }
+  return found;
+}
+
+// What those who share the GPU have on it is not held against this task.
+ProbeGpu probe_of(const State& state, const Task& task, const GpuWork& gpu) {
+  ProbeGpu probe{.uuid = gpu.uuid};
+  if (!gpu.shared) return probe;
+  for (const Task* const other : others_on(state, task, gpu)) {
+    for (const ContainerRecord& container : other->record.containers) {
+      if (!container.runtime_id.empty()) probe.sharers.push_back(container.runtime_id);
+    }
+  }
+  return probe;
 }
 
 void settle(Task& task, GpuWork& gpu, bool empty, std::string reason) {
@@ -154,8 +167,8 @@ void advance_release(Step& step, Task& task) {
   for (size_t i = 0; i < task.gpus.size(); ++i) {
     GpuWork& gpu = task.gpus[i];
     if (gpu.settled) continue;
-    if (is_used_by_others(step.state, task, gpu)) {
-      settle(task, gpu, true, "other tasks are on it; the containers of this one are gone");
+    if (!task.admitted && !others_on(step.state, task, gpu).empty()) {
+      settle(task, gpu, true, "other tasks are on it; this one never was");
       continue;
     }
     if (step.now >= deadline) {
@@ -170,7 +183,7 @@ void advance_release(Step& step, Task& task) {
       continue;
     }
     gpu.operation = begin(step, {.kind = Target::Kind::Gpu, .task = task.record.arn, .index = i},
-                          ProbeGpu{gpu.uuid});
+                          probe_of(step.state, task, gpu));
   }
   if (gpus_settled(task)) touch_those_waiting_for_gpus(step);
 }

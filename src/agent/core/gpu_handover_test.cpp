@@ -67,6 +67,99 @@ TEST(recovery, stopped_is_told_with_the_proof_that_the_gpus_are_empty) {
 )");
 }
 
+// Two tasks that share GPU-1; both run.
+constexpr const char* sharers = R"(
+> payload m1 @t1
+  write payload/t1
+  write task/t1
+  write agent
+  op 2 InspectImage b
+  ack m1
+> done 2 image
+  op 3 CreateContainer ecs-f-1-a-* gpus GPU-1
+> done 3 created c1
+  write task/t1
+  op 4 StartContainer c1
+> done 4 ok
+  write task/t1
+  submit 5 t1 RUNNING a=RUNNING
+> submitted 5 accepted
+  write task/t1
+> payload m2 @t2
+  write payload/t2
+  write task/t2
+  write agent
+  op 6 InspectImage b
+  ack m2
+> done 6 image
+  op 7 CreateContainer ecs-f-1-a-* gpus GPU-1
+> done 7 created c2
+  write task/t2
+  op 8 StartContainer c2
+> done 8 ok
+  write task/t2
+  submit 9 t2 RUNNING a=RUNNING
+> submitted 9 accepted
+  write task/t2
+)";
+
+std::string sharer(const std::string& task) {
+  return R"({"arn":")" + task +
+         R"(","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":)"
+         R"([{"name":"a","image":"b","essential":true,"resourceRequirements":[{"type":"GPU",)"
+         R"("sharingStrategy":{"nvidiaMps":{"memory":1000}}}]}]})";
+}
+
+TEST(recovery, a_share_is_proven_empty_beside_those_that_still_run) {
+  Up t;
+  t.payloads["t1"] = sharer("t1");
+  t.payloads["t2"] = sharer("t2");
+  expect(t, sharers);
+  expect(t, R"(
+> died c1 0
+  op 10 InspectContainer c1
+> done 10 exited c1 0
+  write task/t1
+  op 11 ProbeGpu GPU-1 beside c2
+> done 11 gpu busy 1000 MiB above its baseline
+> tick +250ms
+  op 12 ProbeGpu GPU-1 beside c2
+> done 12 gpu empty
+  write task/t1
+  submit 13 t1 STOPPED a=STOPPED(0), GPU-1 empty
+> submitted 13 accepted
+  write task/t1
+> died c2 0
+  op 14 InspectContainer c2
+> done 14 exited c2 0
+  write task/t2
+  op 15 ProbeGpu GPU-1
+> done 15 gpu empty
+  write task/t2
+  submit 16 t2 STOPPED a=STOPPED(0), GPU-1 empty
+)");
+}
+
+TEST(recovery, a_share_that_is_not_proven_in_time_is_told_as_not_empty) {
+  Config config = testing::test_config();
+  config.gpu_release_timeout = std::chrono::seconds(5);
+  Up t(config);
+  t.payloads["t1"] = sharer("t1");
+  t.payloads["t2"] = sharer("t2");
+  expect(t, sharers);
+  expect(t, R"(
+> died c1 0
+  op 10 InspectContainer c1
+> done 10 exited c1 0
+  write task/t1
+  op 11 ProbeGpu GPU-1 beside c2
+> done 11 gpu busy 1000 MiB above its baseline
+> tick +5s
+  write task/t1
+  submit 12 t1 STOPPED a=STOPPED(0), GPU-1 NOT empty (1000 MiB above its baseline)
+)");
+}
+
 TEST(recovery, a_gpu_that_stays_busy_is_told_as_not_empty) {
   Config config = testing::test_config();
   config.gpu_release_timeout = std::chrono::seconds(5);

@@ -21,7 +21,7 @@ TEST(recovery, a_running_container_is_found_again_and_left_alone) {
   op 1 ListContainers agent-1
 > done 1 list running:c1:t1:a
 > registered
-  connect, asking for credentials
+  connect, asking for credentials, having seen 1
 > died c1 0
   op 2 InspectContainer c1
 > done 2 exited c1 0

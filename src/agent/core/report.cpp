@@ -20,6 +20,7 @@ constexpr size_t longest_reason = 1024;
 constexpr size_t longest_id = 255;
 // A stage that takes longer is reported; most tasks are RUNNING before.
 constexpr base::Milliseconds stage_patience = std::chrono::seconds(1);
+constexpr std::string_view stage_pulling = "PULLING";
 
 std::string_view wire_status(ContainerStatus status) {
   switch (status) {
@@ -75,7 +76,7 @@ std::string_view stage_of(const Task& task) {
     starting = starting || status == ContainerStatus::Running ||
                (status == ContainerStatus::Created && work.operation != 0);
   }
-  return pulling ? "PULLING" : creating ? "CREATING" : starting ? "STARTING" : "CREATED";
+  return pulling ? stage_pulling : creating ? "CREATING" : starting ? "STARTING" : "CREATED";
 }
 
 // Whether it has been in its present stage for so long that it is worth telling.
@@ -110,11 +111,18 @@ std::string_view task_status(const Step& step, Task& task) {
   return moved || task.pulled || slow ? "PENDING" : "";
 }
 
+std::optional<int32_t> percent_of(const Task& task) {
+  return task.stage == stage_pulling ? task.pull_percent : std::nullopt;
+}
+
 std::string fingerprint(const Task& task, std::string_view status) {
   // The end is told once, whatever else there is to tell.
   std::string text(status);
   if (status == "STOPPED") return text;
-  if (status == "PENDING" && !task.record.stop_desired) text += base::format(" {}", task.stage);
+  if (status == "PENDING" && !task.record.stop_desired) {
+    text += base::format(" {}", task.stage);
+    if (const auto percent = percent_of(task)) text += base::format(" {}%", *percent);
+  }
   for (size_t i = 0; i < task.record.containers.size(); ++i) {
     if (!is_reported(task, i)) continue;
     const ContainerRecord& container = task.record.containers[i];
@@ -151,7 +159,10 @@ api::ecs::SubmitTaskStateChangeRequest request(const Config& config, const Task&
   for (size_t i = 0; i < record.containers.size(); ++i) {
     if (is_reported(task, i)) change.containers.push_back(container_change(record.containers[i]));
   }
-  if (status == "PENDING" && !record.stop_desired) change.berth_stage = std::string(task.stage);
+  if (status == "PENDING" && !record.stop_desired) {
+    change.berth_stage = std::string(task.stage);
+    change.berth_pull_percent = percent_of(task);
+  }
   if (record.pull_started_at) change.pull_started_at = record.pull_started_at;
   if (record.pull_stopped_at) change.pull_stopped_at = record.pull_stopped_at;
   if (record.stop_desired && !record.stop_reason.empty()) {
@@ -178,6 +189,7 @@ void advance_report(Step& step, Task& task) {
   if (task.submit != 0) return;
   const std::string_view status = task_status(step, task);
   if (status.empty()) return;
+  advance_pull_percent(step, task);
   std::string now_true = fingerprint(task, status);
   if (now_true == task.record.accepted) return;
   if (step.now < task.submit_at) return look_again(task, task.submit_at);

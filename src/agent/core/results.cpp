@@ -68,6 +68,7 @@ void on_pull(Step& step, Task& task, size_t index, const OperationResult& result
     step.state.pulled_images.insert(task.payload.containers[index].image);
     work.attempts = 0;
     work.image = ImageStep::Confirm;
+    end_pull(task, index);
     return;
   }
   const OperationError& error = result.error();

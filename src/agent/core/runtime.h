@@ -139,9 +139,11 @@ struct ShipLogs {
   std::map<std::string, std::string> options;  // All awslogs-* options as given.
 };
 
-// Answer: GpuUse. A UUID that this machine does not have: Cause::NotFound.
+// Answer: GpuUse, without what the containers of `sharers` have on it. A UUID that this machine
+// does not have: Cause::NotFound.
 struct ProbeGpu {
   std::string uuid;
+  std::vector<std::string> sharers = {};  // runtime_ids of containers of other tasks.
 };
 
 using Request = std::variant<InspectImage, PullImage, CreateContainer, StartContainer,

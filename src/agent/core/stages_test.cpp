@@ -50,6 +50,57 @@ TEST(stages, each_stage_that_takes_long_is_told) {
 )");
 }
 
+TEST(stages, the_progress_of_pulls_is_told_in_steps_and_never_goes_back) {
+  Up t;
+  expect(t, R"(
+> payload m1 {"arn":"t1","containers":[{"name":"a","image":"r/i:1","essential":true},{"name":"b","image":"r/j:1"}]}
+  write payload/t1
+  write task/t1
+  write agent
+  op 2 InspectImage r/i:1
+  op 3 InspectImage r/j:1
+  ack m1
+> done 2 fail NotFound CannotInspectContainerError no such image
+  op 4 PullImage r/i:1
+  submit 5 t1 PENDING PULLING a=PENDING b=PENDING
+> submitted 5 accepted
+  write task/t1
+> done 3 fail NotFound CannotInspectContainerError no such image
+  op 6 PullImage r/j:1
+# Few percent wait for five seconds, ten do not. Of the other image nothing is known yet.
+> pull 4 8 100
+> tick +4s
+> tick +1s
+  submit 7 t1 PENDING PULLING 4% a=PENDING b=PENDING
+> pull 4 40 100
+> pull 4 60 100
+> submitted 7 accepted
+  write task/t1
+  submit 8 t1 PENDING PULLING 30% a=PENDING b=PENDING
+> submitted 8 accepted
+  write task/t1
+# It turns out to be large.
+> pull 6 10 500
+> tick +5s
+> done 4 ok
+  op 9 InspectImage r/i:1
+> done 9 image
+  op 10 CreateContainer ecs-f-1-a-*
+> pull 6 300 500
+  submit 11 t1 PENDING PULLING 66% a=PENDING b=PENDING
+> submitted 11 accepted
+  write task/t1
+# A pull that starts anew is told anew.
+> done 6 fail Timeout DockerTimeoutError nothing came for a minute
+> tick +1100ms
+  op 12 PullImage r/j:1
+  submit 13 t1 PENDING PULLING 50% a=PENDING b=PENDING
+> submitted 13 accepted
+  write task/t1
+> pull 99 1 1
+)");
+}
+
 TEST(stages, a_task_without_gpus_passes_one_that_waits_for_a_gpu) {
   Up t;
   expect(t, R"(
@@ -235,7 +286,7 @@ TEST(keys, a_container_with_secrets_waits_for_the_keys_of_its_execution_role) {
 > crash
   register again
 > registered
-  connect, asking for credentials
+  connect, asking for credentials, having seen 1
 > open
 > ready
   op 1 ListContainers agent-1

@@ -71,6 +71,13 @@ bool gpus_settled(const Task& task);
 // True: nothing is left of the task, and it must be erased.
 bool advance_cleanup(Step& step, Task& task);
 
+// pull_progress.cpp: how far the pulls of a task are.
+void on_pull_progress(Step& step, const PullProgress& input);
+void begin_pull(Step& step, Task& task, size_t index);
+void end_pull(Task& task, size_t index);
+// Brings Task::pull_percent forward when the difference is worth a report.
+void advance_pull_percent(const Step& step, Task& task);
+
 // report.cpp: what the control plane is told.
 void advance_report(Step& step, Task& task);
 void on_submit_done(Step& step, const SubmitDone& done);

@@ -71,6 +71,8 @@ struct ContainerWork {
   ImageStep image = ImageStep::Undecided;
   bool image_asks_for_gpus = false;  // The image sets NVIDIA_VISIBLE_DEVICES.
   std::string image_error;           // Of the last pull.
+  uint64_t pull_bytes_done = 0;
+  uint64_t pull_bytes_expected = 0;  // 0: the pull has not told.
   bool create_unsure = false;        // A create may have happened although runtime_id is empty.
   bool may_exist = false;            // A create was tried at some time.
   bool inspect_wanted = false;
@@ -122,6 +124,8 @@ struct Task {
   bool has_execution_keys = false;                    // The edges have its execution role's keys.
   std::string_view stage;                             // See report.cpp; static text.
   base::Time stage_since{};
+  std::optional<int32_t> pull_percent;  // As told last; see pull_progress.cpp.
+  base::Time pull_told_at{};
   uint64_t submit = 0;  // In flight; 0: none.
   std::string submit_fingerprint;
   uint32_t submit_attempts = 0;

@@ -214,7 +214,7 @@ TEST(transcript, the_manifests_number_outlives_the_process) {
 > crash
   register again
 > registered
-  connect, asking for credentials
+  connect, asking for credentials, having seen 10
 > open
 > message {"type":"TaskManifestMessage","message":{"clusterArn":"c","containerInstanceArn":"i","messageId":"mg","timeline":10,"tasks":[]}}
   note A task manifest of timeline 10 is out of date and ignored.

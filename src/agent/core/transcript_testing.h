@@ -109,6 +109,12 @@ class Transcript {
       const auto id = static_cast<OperationId>(std::stoull(word(in)));
       return step(OperationDone{id, answer(in)});
     }
+    if (verb == "pull") {
+      PullProgress progress{.id = static_cast<OperationId>(std::stoull(word(in)))};
+      progress.bytes_done = std::stoull(word(in));
+      progress.bytes_expected = std::stoull(word(in));
+      return step(progress);
+    }
     if (verb == "submitted") return submitted(in);
     if (verb == "stop-all") return step(StopAllTasks{rest(in)});
     if (verb == "disk") return step(DiskSpace{word(in) == "low"});
@@ -319,7 +325,10 @@ class Transcript {
 
   static std::string describe(const acs::AgentSession::Command& command) {
     if (const auto* connect = std::get_if<acs::AgentSession::Connect>(&command)) {
-      return connect->send_credentials ? "  connect, asking for credentials\n" : "  connect\n";
+      std::string text = "  connect";
+      if (connect->send_credentials) text += ", asking for credentials";
+      if (connect->highest > 0) text += base::format(", having seen {}", connect->highest);
+      return text + "\n";
     }
     return "  disconnect: " + std::get<acs::AgentSession::Disconnect>(command).reason + "\n";
   }
@@ -387,7 +396,11 @@ class Transcript {
       std::string operator()(const ShipLogs& r) const {
         return base::format("ShipLogs {} to {} {}", r.runtime_id, r.group, r.stream);
       }
-      std::string operator()(const ProbeGpu& r) const { return "ProbeGpu " + r.uuid; }
+      std::string operator()(const ProbeGpu& r) const {
+        std::string text = "ProbeGpu " + r.uuid;
+        for (const std::string& sharer : r.sharers) text += " beside " + sharer;
+        return text;
+      }
     };
     return std::visit(Visitor{}, request);
   }
@@ -396,6 +409,7 @@ class Transcript {
     std::string text =
         base::format("{} {}", short_arn(request.task.value_or("")), request.status.value_or(""));
     if (request.berth_stage) text += base::format(" {}", *request.berth_stage);
+    if (request.berth_pull_percent) text += base::format(" {}%", *request.berth_pull_percent);
     for (const auto& container : request.containers) {
       text += base::format(" {}={}", container.container_name.value_or(""),
                            container.status.value_or(""));

@@ -90,12 +90,19 @@ MadeUp read_made_up(const fs::path& path) {
     std::string kind;
     int64_t pid = 0;
     int64_t mib = 0;
+    double figure = 0;
     words >> kind;
     if (kind == "process" && words >> pid >> mib) {
       made.use.processes.push_back({pid, mib});
       made.use.used_mib += mib;
     } else if (kind == "used" && words >> mib) {
       made.use.used_mib += mib;
+    } else if (kind == "utilization" && words >> figure) {
+      made.use.utilisation_percent = static_cast<int32_t>(std::clamp(figure, 0.0, 100.0));
+    } else if (kind == "temperature" && words >> figure) {
+      made.use.temperature_celsius = figure;
+    } else if (kind == "power" && words >> figure) {
+      made.use.power_watts = figure;
     } else if (kind == "unhealthy") {
       std::getline(words >> std::ws, made.unhealthy);
       if (made.unhealthy.empty()) made.unhealthy = "made up as unhealthy";

@@ -24,6 +24,8 @@ struct EmulatedOptions {
 // data_dir/gpu/state/<UUID>, if there is one, says one thing a line, and is read at each look:
 //   process PID MIB     a process is on the GPU and has so much of its memory
 //   used MIB            so much of its memory is in use by nobody's process
+//   utilization PERCENT, temperature CELSIUS, power WATTS
+//                       what is measured; without them it is idle, and has neither heat nor power
 //   unhealthy REASON    the GPU has failed; without the line it is well again
 //
 // Writes nvidia-smi, nvidia-cuda-mps-control (gpu/mps: a daemon that serves no CUDA) and the device

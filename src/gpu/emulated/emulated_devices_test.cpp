@@ -106,6 +106,8 @@ TEST_F(emulated_devices_test, are_empty_and_unknown_uuids_are_refused) {
   EXPECT_THAT(use->processes, IsEmpty());
   EXPECT_EQ(use->used_mib, 0);
   EXPECT_EQ(use->total_mib, 16384);
+  EXPECT_EQ(use->utilisation_percent, 0);
+  EXPECT_FALSE(use->temperature_celsius || use->power_watts);
   EXPECT_FALSE(devices->use("GPU-x"));
   std::vector<std::string> foreign = {uuid, "GPU-x"};
   auto refused = devices->container_setup(foreign);
@@ -133,10 +135,14 @@ TEST_F(emulated_devices_test, a_process_that_stays_and_a_failure_can_be_made_up)
   EXPECT_TRUE(devices->use(uuid)->processes.empty());
   EXPECT_TRUE(devices->health().empty());
   std::ofstream(data_dir_ / "gpu/state" / uuid)
-      << "process 4711 1024\nused 500\nunhealthy Xid 79: it has fallen off the bus\n";
+      << "process 4711 1024\nused 500\nutilization 87\ntemperature 61.5\npower 240\nunhealthy Xid "
+         "79: it has fallen off the bus\n";
   const auto use = devices->use(uuid);
   EXPECT_THAT(use->processes, ElementsAre(GpuProcess{4711, 1024}));
   EXPECT_EQ(use->used_mib, 1524);
+  EXPECT_EQ(use->utilisation_percent, 87);
+  EXPECT_EQ(use->temperature_celsius, 61.5);
+  EXPECT_EQ(use->power_watts, 240.0);
   const std::vector<HealthEvent> failed = devices->health();
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_EQ(failed[0].uuid, uuid);

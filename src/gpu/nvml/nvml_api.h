@@ -103,6 +103,7 @@ static_assert(sizeof(NvmlEvent) == 32);
 
 inline constexpr uint64_t nvml_event_double_bit_ecc = 2;
 inline constexpr uint64_t nvml_event_xid = 8;
+inline constexpr uint32_t nvml_temperature_gpu = 0;  // nvmlTemperatureSensors_t.
 inline constexpr uint32_t nvml_max_links = 18;
 inline constexpr uint32_t nvml_remote_is_gpu = 0;  // nvmlIntNvLinkDeviceType_t.
 inline constexpr uint32_t nvml_remote_is_switch = 2;
@@ -127,6 +128,8 @@ struct NvmlFunctions {
   NvmlReturn (*memory_v2)(NvmlDevice, NvmlMemoryV2*) = nullptr;    // driver 510
   NvmlReturn (*compute_capability)(NvmlDevice, int32_t* major, int32_t* minor) = nullptr;
   NvmlReturn (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
+  NvmlReturn (*temperature)(NvmlDevice, uint32_t sensor, uint32_t* celsius) = nullptr;
+  NvmlReturn (*power_usage)(NvmlDevice, uint32_t* milliwatts) = nullptr;
   NvmlReturn (*remapped_rows)(NvmlDevice, uint32_t* corrected, uint32_t* uncorrected,
                               uint32_t* pending, uint32_t* failed) = nullptr;  // driver 450
 

@@ -120,6 +120,23 @@ NvmlReturn all_processes(const NvmlFunctions& call, NvmlDevice device,
   return NvmlReturn::Success;
 }
 
+// What a device does not tell stays as it is; a MIG instance tells nothing of this.
+void measure(const NvmlFunctions& call, NvmlDevice device, DeviceUse& use) {
+  NvmlUtilization busy;
+  if (call.utilization != nullptr && call.utilization(device, &busy) == NvmlReturn::Success) {
+    use.utilisation_percent = static_cast<int32_t>(busy.gpu);
+  }
+  uint32_t celsius = 0;
+  if (call.temperature != nullptr &&
+      call.temperature(device, nvml_temperature_gpu, &celsius) == NvmlReturn::Success) {
+    use.temperature_celsius = celsius;
+  }
+  uint32_t milliwatts = 0;
+  if (call.power_usage != nullptr && call.power_usage(device, &milliwatts) == NvmlReturn::Success) {
+    use.power_watts = milliwatts / 1000.0;
+  }
+}
+
 class NvmlDevices final : public Devices {
  public:
   NvmlDevices(OpenNvml open, MachinePaths paths)
@@ -166,10 +183,7 @@ class NvmlDevices final : public Devices {
     }
     DeviceUse result{.used_mib = memory.used_mib, .total_mib = memory.total_mib};
     for (auto [pid, used_mib] : used_mib_by_pid) result.processes.push_back({pid, used_mib});
-    NvmlUtilization busy;
-    if (call.utilization != nullptr && call.utilization(device, &busy) == NvmlReturn::Success) {
-      result.utilisation_percent = static_cast<int32_t>(busy.gpu);
-    }
+    measure(call, device, result);
     return result;
   }
 

@@ -254,6 +254,8 @@ TEST_F(nvml_devices_test, use_shows_all_processes_by_pid_and_the_memory_without_
   fake_machine.gpus = {{.uuid = "GPU-a",
                         .used_mib = 512,
                         .utilization = 33,
+                        .celsius = 71,
+                        .milliwatts = 512'500,
                         .compute = many,
                         .graphics = {{.pid = 1, .used_bytes = 9ULL << 20}, {.pid = 99}}}};
   discover();
@@ -262,6 +264,8 @@ TEST_F(nvml_devices_test, use_shows_all_processes_by_pid_and_the_memory_without_
   EXPECT_EQ(use->used_mib, 512);
   EXPECT_EQ(use->total_mib, 143171);
   EXPECT_EQ(use->utilisation_percent, 33);
+  EXPECT_EQ(use->temperature_celsius, 71.0);
+  EXPECT_EQ(use->power_watts, 512.5);
   ASSERT_EQ(use->processes.size(), 62U);
   EXPECT_EQ(use->processes[0], (GpuProcess{1, 9}));
   EXPECT_EQ(use->processes[60], (GpuProcess{70, 0}));

@@ -30,6 +30,8 @@ struct FakeGpu {
   int32_t minor = 0;
   uint32_t remap_failed = 0;
   uint32_t utilization = 0;
+  uint32_t celsius = 30;
+  uint32_t milliwatts = 70'000;
   std::vector<FakeLink> links = {};
   std::vector<NvmlProcess> compute = {};
   std::vector<NvmlProcess> graphics = {};
@@ -112,6 +114,15 @@ inline void add_links_and_mig(NvmlFunctions& call) {
 inline void add_use_and_events(NvmlFunctions& call) {
   call.utilization = [](NvmlDevice device, NvmlUtilization* use) {
     use->gpu = gpu(device).utilization;
+    return NvmlReturn::Success;
+  };
+  call.temperature = [](NvmlDevice device, uint32_t sensor, uint32_t* celsius) {
+    if (sensor != nvml_temperature_gpu) return NvmlReturn::NotSupported;
+    *celsius = gpu(device).celsius;
+    return NvmlReturn::Success;
+  };
+  call.power_usage = [](NvmlDevice device, uint32_t* milliwatts) {
+    *milliwatts = gpu(device).milliwatts;
     return NvmlReturn::Success;
   };
   call.compute_processes = [](NvmlDevice device, uint32_t* count, void* to) {

@@ -46,6 +46,8 @@ void load_device_functions(Loader& loader, NvmlFunctions& call) {
   loader.optional(call.memory_v2, {"nvmlDeviceGetMemoryInfo_v2"});
   loader.optional(call.compute_capability, {"nvmlDeviceGetCudaComputeCapability"});
   loader.optional(call.utilization, {"nvmlDeviceGetUtilizationRates"});
+  loader.optional(call.temperature, {"nvmlDeviceGetTemperature"});
+  loader.optional(call.power_usage, {"nvmlDeviceGetPowerUsage"});
   loader.optional(call.remapped_rows, {"nvmlDeviceGetRemappedRows"});
   loader.optional(call.link_state, {"nvmlDeviceGetNvLinkState"});
   loader.optional(call.link_remote_pci,

@@ -1,0 +1,19 @@
+// Logging in to registries of Amazon ECR. Berth's own keys mean nothing there: the agent is given
+// keys of AWS beside them.
+// Source: Amazon ECR API reference, "GetAuthorizationToken".
+#pragma once
+
+#include "acs/payload.h"
+#include "agent/agent.h"
+#include "agent/secrets.h"
+#include "base/time.h"
+#include "docker/runtime.h"
+
+namespace agent {
+
+// Blocks. Errors: "CannotPullECRContainerError", naming the fix.
+SetupResult<docker::RegistryAuth> fetch_ecr_auth(const EcrAccess& access,
+                                                 const acs::EcrAuthData& registry,
+                                                 base::Clock& clock);
+
+}  // namespace agent
