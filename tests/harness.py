@@ -481,11 +481,14 @@ class Tasks:
 
     def register(self, family, *containers, **members):
         """Each container: a dict over the defaults name main, image, memory 64, essential."""
-        filled = [{"name": "main", "image": IMAGE, "memory": 64, "essential": True, **one}
-                  for one in containers]
-        told = self.ecs.register_task_definition(family=family, containerDefinitions=filled,
-                                                 **members)
+        told = self.ecs.register_task_definition(
+            family=family, containerDefinitions=self.filled(containers), **members)
         return told["taskDefinition"]["taskDefinitionArn"]
+
+    @staticmethod
+    def filled(containers):
+        return [{"name": "main", "image": IMAGE, "memory": 64, "essential": True, **one}
+                for one in containers]
 
     def run(self, definition, **members):
         told = self.ecs.run_task(taskDefinition=definition, **members)

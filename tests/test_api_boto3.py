@@ -477,6 +477,6 @@ class AgentOperations(Api):
         self.assertEqual("INACTIVE", gone["containerInstance"]["status"])
 
     def test_an_operation_that_is_not_built_yet_is_named(self):
-        reply = server.call("DescribeCapacityProviders", {})
+        reply = server.call("ListAccountSettings", {})
         self.assertEqual(400, reply.status, reply)
-        self.assertIn("DescribeCapacityProviders", reply.json()["message"])
+        self.assertIn("ListAccountSettings", reply.json()["message"])

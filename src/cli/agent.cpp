@@ -25,6 +25,7 @@ struct Options {
   std::string region;
   std::string cluster = "default";
   std::string emulate;
+  std::string instance_id;
   std::string instance_type;
   std::string docker_host;
   std::string ca_file;
@@ -89,6 +90,7 @@ base::Result<int> run_agent(const Options& options) {
   for (const std::string& server : options.servers) TRY(net::parse_url(server));
   if (!options.emulate.empty()) TRY(model::require_instance_type(options.emulate));
   agent::AgentOptions made = TRY(agent_options(options));
+  made.instance_id = options.instance_id;
   const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
   block_stop_signals();
   base::SystemClock clock;
@@ -137,6 +139,9 @@ void add_agent(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--emulate", options->emulate,
                       "EC2 instance type to emulate. Without it, the machine itself.");
+  command->add_option("--instance-id", options->instance_id,
+                      "Id of the machine in its Auto Scaling group, as the program launch of "
+                      "--machines exec: has printed it; by default made the first time.");
   command->add_option("--instance-type", options->instance_type,
                       "Attribute ecs.instance-type; by default made of the model of the GPUs.");
   command->add_option("--docker-host", options->docker_host,

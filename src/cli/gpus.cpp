@@ -115,6 +115,12 @@ json::Value as_json(const Row& row) {
                            {"emulated", gpu.emulated.value_or(false)},
                            {"numaNode", gpu.numa_node.value_or(-1)},
                            {"nics", std::move(nics)}});
+  value.set("healthy", gpu.healthy.value_or(true));
+  if (gpu.utilization_percent) value.set("utilizationPercent", *gpu.utilization_percent);
+  if (gpu.memory_used_mib) value.set("memoryUsedMiB", *gpu.memory_used_mib);
+  if (gpu.temperature_celsius) value.set("temperatureCelsius", *gpu.temperature_celsius);
+  if (gpu.power_watts) value.set("powerWatts", *gpu.power_watts);
+  if (gpu.measured_at) value.set("measuredAt", base::format_rfc3339(*gpu.measured_at));
   if (gpu.reason) value.set("reason", *gpu.reason);
   if (gpu.task_arn) value.set("taskArn", *gpu.task_arn);
   return value;
@@ -122,21 +128,34 @@ json::Value as_json(const Row& row) {
 
 using Line = std::vector<std::string>;
 
+// A GPU that fails while a task has it is still in that task's hands.
+std::string state_of(const api::ecs::BerthGpuStatus& gpu) {
+  std::string state = gpu.state.value_or("");
+  if (!gpu.healthy.value_or(true) && state != "UNHEALTHY") state += " (UNHEALTHY)";
+  return state;
+}
+
 Line line_of(const Row& row) {
   const api::ecs::BerthGpuStatus& gpu = row.gpu;
   std::string model = gpu.model.value_or("");
   if (gpu.emulated.value_or(false)) model += " (emulated)";
+  const std::optional<int64_t>& used = gpu.memory_used_mib;
+  const int64_t total = gpu.memory_mib.value_or(0);
   return {std::string(behind_slash(row.instance_arn)),
           gpu.gpu_id.value_or(""),
           std::move(model),
-          base::format("{} MiB", gpu.memory_mib.value_or(0)),
-          gpu.state.value_or(""),
+          used ? base::format("{} / {} MiB", *used, total) : base::format("{} MiB", total),
+          gpu.utilization_percent ? base::format("{:.0f} %", *gpu.utilization_percent) : "-",
+          gpu.temperature_celsius ? base::format("{:.0f} C", *gpu.temperature_celsius) : "-",
+          gpu.power_watts ? base::format("{:.0f} W", *gpu.power_watts) : "-",
+          state_of(gpu),
           gpu.task_arn ? std::string(behind_slash(*gpu.task_arn)) : "-",
           gpu.reason.value_or("-")};
 }
 
 void print_table(const std::vector<Row>& rows) {
-  std::vector<Line> lines{{"INSTANCE", "GPU", "MODEL", "MEMORY", "STATE", "TASK", "REASON"}};
+  std::vector<Line> lines{
+      {"INSTANCE", "GPU", "MODEL", "MEMORY", "UTIL", "TEMP", "POWER", "STATE", "TASK", "REASON"}};
   for (const Row& row : rows) lines.push_back(line_of(row));
   std::vector<size_t> widths(lines.front().size());
   for (const Line& line : lines) {

@@ -126,6 +126,8 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.settings.account = {options.region, options.account};
   set_agent_timeout(options.agent_timeout_seconds, made.settings);
   made.settings.instance_lost_after = std::chrono::seconds(options.replace_after_seconds);
+  made.settings.machines.scaling_interval = std::chrono::seconds(options.scaling_interval_seconds);
+  made.settings.machines.join_within = std::chrono::seconds(options.machine_join_seconds);
   auto tls = TRY(server_tls(options.tls, dir, tls_names(options, address), clock.now()));
   if (tls) made.tls = tls->options;
   made.secrets_path = (dir / "secrets.db").string();
@@ -205,6 +207,21 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
                   "Seconds after which the service tasks of an instance whose agent stays away are "
                   "replaced elsewhere.")
       ->check(CLI::Range(1, 7 * 24 * 3600))
+      ->capture_default_str();
+  command.add_option("--machines", options.machines,
+                     "Where machines of Auto Scaling groups come from: exec:FOLDER with the "
+                     "programs launch, terminate and list, or with `berth up` emulated.");
+  command
+      .add_option("--scaling-interval", options.scaling_interval_seconds,
+                  "Seconds between two points of CapacityProviderReservation; capacity goes down "
+                  "after 15 of them.")
+      ->check(CLI::Range(1, 3'600))
+      ->capture_default_str();
+  command
+      .add_option("--machine-join-timeout", options.machine_join_seconds,
+                  "Seconds after which a launched machine that no agent has registered is "
+                  "replaced.")
+      ->check(CLI::Range(1, 24 * 3'600))
       ->capture_default_str();
   command.add_option("--log-level", options.log_level, "debug, info, warning or error.")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/local_server.h"
+#include "cli/machines.h"
 
 namespace cli {
 namespace {
@@ -12,7 +13,9 @@ namespace {
 base::Result<int> serve(const ServerCommand& options) {
   block_stop_signals();
   base::SystemClock clock;
+  auto machines = TRY(machine_provider(options));  // A wrong option before anything is made.
   const LocalServer local = TRY(start_server(options, clock));
+  local.server->use_machines(std::move(machines));
   std::puts(base::format("ready: {}", local.server->url()).c_str());
   std::fflush(stdout);
   wait_for_stop_signal();

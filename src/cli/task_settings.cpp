@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <utility>
 
 #include "base/format.h"
@@ -41,6 +42,25 @@ base::Result<void> set_duration(const std::string& text, const char* option,
   }
   value = *parsed;
   return {};
+}
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+// Secrets come by the environment only: everybody on the machine can read arguments.
+base::Result<agent::EcrAccess> ecr_access(const std::string& endpoint) {
+  agent::EcrAccess access{.access_key_id = environment("BERTH_ECR_ACCESS_KEY_ID"),
+                          .secret_access_key = environment("BERTH_ECR_SECRET_ACCESS_KEY"),
+                          .session_token = environment("BERTH_ECR_SESSION_TOKEN"),
+                          .endpoint = endpoint};
+  if (access.access_key_id.empty() != access.secret_access_key.empty()) {
+    return invalid(
+        "BERTH_ECR_ACCESS_KEY_ID and BERTH_ECR_SECRET_ACCESS_KEY go together, and only one is set");
+  }
+  if (!endpoint.empty()) TRY(net::parse_url(endpoint));
+  return access;
 }
 
 }  // namespace
@@ -115,6 +135,12 @@ void add_task_settings(CLI::App& command, TaskSettings& settings) {
       .add_option("--s3-endpoint", settings.s3_endpoint,
                   "Where environmentFiles of S3 are read; without it, Amazon S3.")
       ->envname("AWS_ENDPOINT_URL_S3");
+  command
+      .add_option(
+          "--ecr-endpoint", settings.ecr_endpoint,
+          "Where tokens for images of Amazon ECR are asked for, with the keys in "
+          "BERTH_ECR_ACCESS_KEY_ID and BERTH_ECR_SECRET_ACCESS_KEY; without it, Amazon ECR.")
+      ->envname("AWS_ENDPOINT_URL_ECR");
 }
 
 base::Result<void> apply_task_settings(const TaskSettings& settings, agent::AgentOptions& options) {
@@ -135,6 +161,7 @@ base::Result<void> apply_task_settings(const TaskSettings& settings, agent::Agen
   options.cleanup.disk_percent = settings.disk_pressure_percent;
   if (!settings.s3_endpoint.empty()) TRY(net::parse_url(settings.s3_endpoint));
   options.s3_endpoint = settings.s3_endpoint;
+  options.ecr = TRY(ecr_access(settings.ecr_endpoint));
   return {};
 }
 

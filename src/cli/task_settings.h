@@ -28,6 +28,7 @@ struct TaskSettings {
   int disk_pressure_percent = 85;
   bool no_image_cleanup = false;
   std::string s3_endpoint;
+  std::string ecr_endpoint;
 };
 
 // `settings` outlives the parsing.

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/local_agent.h"
 #include "cli/local_server.h"
+#include "cli/machines.h"
 #include "cli/task_settings.h"
 #include "model/catalogue.h"
 
@@ -25,10 +26,14 @@ struct Options {
 
 using Agents = std::vector<std::unique_ptr<agent::Agent>>;
 
-// Each emulated type is a container instance of its own; without one it is the machine itself.
+// Each emulated type is a container instance of its own; without one it is the machine itself,
+// unless emulated machines come from Auto Scaling groups.
 base::Result<std::vector<MachineOptions>> machines(const Options& options) {
   for (const std::string& type : options.emulate) TRY(model::require_instance_type(type));
   const std::filesystem::path dir = std::filesystem::absolute(options.server.data) / "agents";
+  if (options.emulate.empty() && options.server.machines == emulated_machines_option) {
+    return std::vector<MachineOptions>();
+  }
   if (options.emulate.empty()) {
     return std::vector{MachineOptions{dir / "0-machine", {}, options.instance_type}};
   }
@@ -85,6 +90,7 @@ bool wait_for_agents(const Agents& agents, bool docker_answers, base::Clock& clo
 
 base::Result<int> run_up(const Options& options) {
   TRY(machines(options));  // A wrong option is told before anything is made.
+  if (options.server.machines != emulated_machines_option) TRY(machine_provider(options.server));
   const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
   block_stop_signals();
   base::SystemClock clock;
@@ -92,6 +98,12 @@ base::Result<int> run_up(const Options& options) {
   const LocalServer local = TRY(start_server(options.server, clock));
   const auto info = docker->info();
   if (!info) base::log_warning("no task can run yet: {}", info.error().message);
+  local.server->use_machines(TRY(machine_provider({.server = options.server,
+                                                   .tasks = options.tasks,
+                                                   .local = local,
+                                                   .docker = *docker,
+                                                   .clock = clock,
+                                                   .fatal = fatal})));
   Agents agents = TRY(start_agents(options, local, *docker, clock, fatal));
   if (!wait_for_agents(agents, info.has_value(), clock)) {
     std::puts(base::format("ready: {}", local.server->url()).c_str());

@@ -115,6 +115,27 @@ TEST_F(AgentKeys, a_key_cannot_register_or_report_for_another_instance) {
   EXPECT_EQ(answer.error().code, "AccessDeniedException");
 }
 
+TEST_F(AgentKeys, a_key_that_has_not_registered_yet_cannot_become_another_instance) {
+  const std::string other = plane.register_instance("c5.2xlarge", "other").str();
+  const std::string task = *plane.run_task("cpu")->tasks.at(0).task_arn;
+  const std::string key = join(*token().token, "the name of machine one")->access_key_id.value();
+  act_as(key);
+  EXPECT_EQ(code_of(register_machine(other)), "AccessDeniedException");
+  EXPECT_TRUE(plane.core.state().agent_keys.at(key).instance.str().empty());
+  api::ecs::DiscoverPollEndpointRequest discover;
+  discover.container_instance = other;
+  EXPECT_FALSE(
+      (plane.call<api::ecs::DiscoverPollEndpointResponse>("DiscoverPollEndpoint", discover)));
+  api::ecs::SubmitTaskStateChangeRequest report;
+  report.task = task;
+  report.status = "STOPPED";
+  const auto answer =
+      plane.call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", report);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, "AccessDeniedException");
+  EXPECT_TRUE(register_machine());
+}
+
 TEST_F(AgentKeys, a_second_machine_with_the_same_key_is_refused_while_the_first_has_tasks) {
   act_as(join(*token().token, "the name of machine one")->access_key_id.value());
   const std::string first = register_machine().value();

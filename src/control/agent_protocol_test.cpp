@@ -130,6 +130,24 @@ TEST_F(Protocol, an_unacknowledged_payload_follows_the_manifest_of_each_session)
   EXPECT_EQ(said(), (Words{"2 manifest " + id + ":RUNNING", "2 payload " + id + " RUNNING"}));
 }
 
+TEST_F(Protocol, a_manifest_is_ahead_of_all_that_the_agent_has_seen_though_the_clock_went_back) {
+  open(1);
+  const int64_t seen = last<acs::TaskManifestMessage>().timeline;
+  plane.now -= 1h;
+  plane.core = Core(model::ClusterState(plane.core.state()), Settings{}, 9, plane.now);
+  const auto manifest_after = [&](SessionId session, int64_t highest) {
+    plane.step(SessionOpened{.session = session,
+                             .cluster = model::ClusterName("default"),
+                             .instance = instance,
+                             .highest = highest});
+    return last<acs::TaskManifestMessage>().timeline;
+  };
+  EXPECT_LT(manifest_after(1, 1), seen);  // An agent that does not tell.
+  EXPECT_EQ(manifest_after(2, seen), seen + 1);
+  EXPECT_EQ(manifest_after(3, INT64_MAX), INT64_MAX);  // One that is of no use any more.
+  EXPECT_LT(manifest_after(4, 1), seen);               // It takes the others nowhere.
+}
+
 TEST_F(Protocol, stopped_is_an_ack_and_an_ack_ends_the_repeats) {
   open(1);
   const std::string refused = run();
@@ -346,6 +364,38 @@ TEST_F(Protocol, what_an_agent_measures_of_gpus_and_checks_is_kept_in_memory) {
   EXPECT_EQ(health.overall_status, api::ecs::InstanceHealthCheckState::Impaired);
   ASSERT_EQ(health.details.size(), 2U);
   EXPECT_EQ(health.details[1].status_reason, "Xid 79");
+}
+
+TEST_F(Protocol, an_image_of_amazon_ecr_comes_with_its_registry_for_berths_own_agent_only) {
+  model::TaskDefinition made;
+  made.family = "ecr";
+  made.revision = 1;
+  made.definition.family = "ecr";
+  made.definition.revision = 1;
+  made.definition.status = api::ecs::TaskDefinitionStatus::Active;
+  made.definition.task_definition_arn = model::task_definition_arn({}, "ecr", 1).str();
+  api::ecs::ContainerDefinition container;
+  container.name = "main";
+  container.memory = 64;
+  container.image = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/app:1";
+  made.definition.container_definitions.push_back(std::move(container));
+  const model::ClusterState before = plane.core.state();
+  for (const bool of_berth : {true, false}) {
+    model::ClusterState state = before;
+    model::apply(state, model::TaskDefinitionRegistered{made});
+    if (of_berth) state.instances.at(instance).attributes["berth.agent"] = "1";
+    plane.core = Core(std::move(state), Settings{}, 7, plane.now);
+    open(1);
+    ASSERT_EQ(plane.run_task("ecr")->tasks.size(), 1U);
+    const acs::Task payload = last<acs::PayloadMessage>().tasks.at(0);
+    const auto& login = payload.containers.at(0).registry_authentication;
+    ASSERT_EQ(login.has_value(), of_berth);
+    if (!login) continue;
+    EXPECT_EQ(login->type, "ecr");
+    ASSERT_TRUE(login->ecr_auth_data);
+    EXPECT_EQ(login->ecr_auth_data->region, "eu-west-1");
+    EXPECT_EQ(login->ecr_auth_data->registry_id, "123456789012");
+  }
 }
 
 // A life of sessions: whatever happens, a running task's payload goes to its own instance, with

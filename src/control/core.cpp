@@ -77,7 +77,7 @@ base::Result<api::Any> answer(Step& step, const ApiCall& call) {
   step.caller.access = TRY(current_access(step));
   TRY_VOID(auth::allow(step.caller,
                        {.service = step.caller.service, .operation = call.operation->name}));
-  const Action* const action = find_action(call.operation->name);
+  const Action* const action = find_action(step.caller.service, call.operation->name);
   if (action == nullptr) {
     return base::fail(not_offered(step.caller.service, call.operation->name));
   }
@@ -92,6 +92,8 @@ Core::Core(model::ClusterState state, Settings settings, uint64_t seed, base::Ti
       random_(seed),
       sessions_(state_, settings_, now),
       services_(state_, now),
+      waiting_(state_, now),
+      machines_(state_, settings_, now),
       next_expiry_(now + expiry_interval) {
   for (const auto& [name, cluster] : state_.clusters) {
     if (!cluster.tags.empty()) follow_placement_policy(state_, name, engine_);
@@ -101,7 +103,7 @@ Core::Core(model::ClusterState state, Settings settings, uint64_t seed, base::Ti
 
 Output Core::step(Input input, base::Time now) {
   Output output;
-  Step step(state_, engine_, random_, settings_, now, output);
+  Step step(state_, engine_, random_, settings_, queue_notes_, now, output);
   if (auto* const call = std::get_if<ApiCall>(&input)) {
     call_action(step, *call, output);
   } else if (const auto* const opened = std::get_if<SessionOpened>(&input)) {
@@ -112,12 +114,21 @@ Output Core::step(Input input, base::Time now) {
     sessions_.close(step, *closed);
   } else if (const auto* const telemetry = std::get_if<TelemetryReceived>(&input)) {
     take_telemetry(step, *telemetry);
+  } else if (const auto* const report = std::get_if<MachineReport>(&input)) {
+    machines_.take(step, *report);
   } else {
     sessions_.tick(step, output);
     if (now >= next_expiry_) expire(step);
   }
-  services_.observe(step, output);
+  services_.observe(step, output, 0);
   services_.tick(step);
+  const size_t seen_by_services = output.changes.size();
+  waiting_.observe(step, output, 0);
+  waiting_.tick(step);
+  machines_.observe(step, output);
+  machines_.tick(step, output);
+  services_.observe(step, output, seen_by_services);
+  waiting_.observe(step, output, seen_by_services);
   sessions_.announce(step, output, 0);
   return output;
 }
@@ -142,7 +153,8 @@ void Core::expire(Step& step) {
 }
 
 base::Time Core::next_timer() const {
-  return std::min({sessions_.next_tick(), services_.next_tick(), next_expiry_});
+  return std::min({sessions_.next_tick(), services_.next_tick(), waiting_.next_tick(),
+                   machines_.next_tick(), next_expiry_});
 }
 
 }  // namespace control

@@ -7,6 +7,9 @@
 
 #include "base/random.h"
 #include "base/result.h"
+#include "control/auto_scaling/keeper.h"
+#include "control/capacity/queue_notes.h"
+#include "control/capacity/waiting_scheduler.h"
 #include "control/input.h"
 #include "control/services/scheduler.h"
 #include "control/sessions.h"
@@ -37,6 +40,9 @@ class Core {
   base::Random random_;
   Sessions sessions_;
   ServiceScheduler services_;
+  WaitingScheduler waiting_;
+  AutoScalingKeeper machines_;
+  QueueNotes queue_notes_;
   base::Time next_expiry_;
 };
 

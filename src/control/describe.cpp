@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "control/capacity/queue_explain.h"
 #include "control/task_network.h"
+#include "control/task_plan.h"
 
 namespace control {
 namespace {
@@ -79,6 +81,15 @@ api::ecs::GpuSharingMode sharing_mode(const model::GpuSlot& gpu) {
 constexpr std::string_view unproven_release =
     "unproven: its last task's agent cannot look at GPUs, and its STOPPED was taken as release";
 
+void add_usage(const model::GpuUsage& usage, api::ecs::BerthGpuStatus& status) {
+  status.utilization_percent = usage.utilization_percent;
+  status.memory_used_mib = usage.memory_used_mib;
+  status.temperature_celsius = usage.temperature_celsius;
+  status.power_watts = usage.power_watts;
+  status.measured_at = usage.at;
+}
+
+// What an agent measured that is gone says nothing about now.
 void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInstance& made) {
   for (const model::GpuSlot& gpu : instance.gpus) {
     api::ecs::GpuDevice device;
@@ -109,6 +120,8 @@ void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInsta
     }
     status.emulated = gpu.device.emulated;
     status.numa_node = gpu.device.numa_node;
+    status.healthy = gpu.device.healthy;
+    if (gpu.usage && instance.agent_connected) add_usage(*gpu.usage, status);
     made.berth_gpus.push_back(std::move(status));
   }
 }
@@ -197,11 +210,52 @@ api::ecs::HealthStatus task_health(const model::Task& task) {
   return all_healthy ? api::ecs::HealthStatus::Healthy : api::ecs::HealthStatus::Unknown;
 }
 
+// What it holds; of a task that has no instance yet, what it asks for.
+void add_size(const model::TaskDefinition* definition, const model::Task& task,
+              api::ecs::Task& made) {
+  int64_t cpu_units = task.held.cpu_units;
+  int64_t memory_mib = task.held.memory_mib;
+  if (task.instance.empty() && definition != nullptr) {
+    if (const auto request = request_of(*definition, task.overrides)) {
+      cpu_units = request->resources.cpu_units;
+      memory_mib = request->resources.memory_mib;
+    }
+  }
+  made.cpu = std::to_string(cpu_units);
+  made.memory = std::to_string(memory_mib);
+}
+
 int32_t active_services(const Step& step, const model::Cluster& cluster) {
   return static_cast<int32_t>(std::ranges::count_if(step.state().services, [&](const auto& entry) {
     return entry.second.cluster == cluster.name &&
            entry.second.status != model::ServiceStatus::Inactive;
   }));
+}
+
+// What stands behind capacity providers with managed scaling on AWS: a scaling policy each.
+void add_attachments(const Step& step, const model::Cluster& cluster, api::ecs::Cluster& made) {
+  const auto detail = [](std::string name, std::string value) {
+    api::ecs::KeyValuePair pair;
+    pair.name = std::move(name);
+    pair.value = std::move(value);
+    return pair;
+  };
+  made.attachments.set_present();
+  for (const std::string& name : cluster.capacity_providers) {
+    const auto provider = step.state().capacity_providers.find(name);
+    if (provider == step.state().capacity_providers.end()) continue;
+    made.attachments_status = "UPDATE_COMPLETE";
+    const auto& scaling = provider->second.group.managed_scaling;
+    if (!scaling || scaling->status != api::ecs::ManagedScalingStatus::Enabled) continue;
+    api::ecs::Attachment attachment;
+    attachment.id = base::format("{}/{}", cluster.name.str(), name);
+    attachment.type = "as_policy";
+    attachment.status = "CREATED";
+    attachment.details = {
+        detail("capacityProviderName", name),
+        detail("scalingPolicyName", base::format("ECSManagedAutoScalingPolicy-{}", name))};
+    made.attachments.push_back(std::move(attachment));
+  }
 }
 
 }  // namespace
@@ -221,6 +275,10 @@ api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& clust
     running += instance.running_tasks;
     pending += instance.pending_tasks;
   }
+  const auto waiting = step.state().waiting_tasks.find(cluster.name);
+  if (waiting != step.state().waiting_tasks.end()) {
+    pending += static_cast<int32_t>(waiting->second.size());
+  }
   made.registered_container_instances_count = instances;
   made.running_tasks_count = running;
   made.pending_tasks_count = pending;
@@ -228,8 +286,10 @@ api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& clust
   made.statistics.set_present();
   made.tags.set_present();
   made.settings.set_present();
-  made.capacity_providers.set_present();
+  made.capacity_providers = cluster.capacity_providers;
+  made.default_capacity_provider_strategy = cluster.default_capacity_provider_strategy;
   made.default_capacity_provider_strategy.set_present();
+  if (include.attachments) add_attachments(step, cluster, made);
   if (include.tags) made.tags = cluster.tags;
   if (include.settings) made.settings = cluster.settings;
   if (include.configurations) made.configuration = cluster.configuration;
@@ -252,6 +312,7 @@ api::ecs::ContainerInstance describe_instance(const Step& step,
   static_cast<void>(step);
   api::ecs::ContainerInstance made;
   made.container_instance_arn = instance.arn.str();
+  if (!instance.capacity_provider.empty()) made.capacity_provider_name = instance.capacity_provider;
   made.ec2_instance_id = instance.ec2_instance_id;
   made.version = instance.version;
   made.version_info.emplace();
@@ -292,17 +353,19 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
     }
   }
   made.cluster_arn = model::cluster_arn(step.settings.account, task.cluster);
-  made.connectivity = api::ecs::Connectivity::Connected;
-  made.connectivity_at = task.created_at;
-  made.container_instance_arn = task.instance.str();
+  if (!task.instance.empty()) {
+    made.connectivity = api::ecs::Connectivity::Connected;
+    made.connectivity_at = task.created_at;
+    made.container_instance_arn = task.instance.str();
+  }
+  if (!task.capacity_provider.empty()) made.capacity_provider_name = task.capacity_provider;
   made.containers.set_present();
   for (const model::TaskContainer& container : task.containers) {
     made.containers.push_back(
         describe_container(step, task, container, definition_of(definition, container.name)));
   }
   if (has_task_network(definition)) add_network_interface(task, made);
-  made.cpu = std::to_string(task.held.cpu_units);
-  made.memory = std::to_string(task.held.memory_mib);
+  add_size(definition, task, made);
   made.created_at = task.created_at;
   made.desired_status = std::string(model::to_string(task.desired_status));
   made.enable_execute_command = task.enable_execute_command;
@@ -328,6 +391,8 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.task_definition_arn = task.definition.str();
   made.version = task.version;
   if (!task.stage.empty()) made.berth_stage = task.stage;
+  made.berth_pull_percent = task.pull_percent;
+  if (waits_in_queue(task)) made.berth_queue = describe_queue(step, task);
   return made;
 }
 

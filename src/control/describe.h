@@ -12,6 +12,7 @@ struct ClusterInclude {
   bool settings = false;
   bool configurations = false;
   bool statistics = false;
+  bool attachments = false;
 };
 // Cost: O(instances of the cluster) for its counts.
 api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& cluster,

@@ -2,53 +2,15 @@
 
 #include <optional>
 
+#include "api/json.h"
 #include "base/format.h"
+#include "control/capacity/queue_explain.h"
+#include "control/capacity/waiting.h"
 #include "placement/explain.h"
+#include "placement/rehearsal.h"
 
 namespace control {
 namespace {
-
-// A copy of one cluster in which planned tasks take their places. The step's engine follows it, so
-// that what it has learned counts, and is brought back to the real state at the end.
-class Rehearsal {
- public:
-  Rehearsal(Step& step, const model::ClusterName& cluster) : step_(step) {
-    const model::ClusterState& real = step.state();
-    for (const auto& [arn, instance] : real.instances) {
-      if (instance.cluster == cluster) state_.instances.emplace(arn, instance);
-    }
-    for (const auto& [arn, task] : real.tasks) {
-      if (task.cluster == cluster) state_.tasks.emplace(arn, task);
-    }
-    for (const auto& [group, tasks] : real.tasks_by_group) {
-      if (group.first == cluster) state_.tasks_by_group.emplace(group, tasks);
-    }
-  }
-  ~Rehearsal() {
-    for (const model::InstanceArn& arn : touched_)
-      step_.engine.instance_changed(step_.state(), arn);
-  }
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
-
-  const model::ClusterState& state() const { return state_; }
-
-  void place(const TaskPlan& plan, const placement::Placement& placement) {
-    model::Task task = plan.task;
-    task.arn = model::task_arn(step_.settings.account, task.cluster,
-                               base::format("rehearsal-{}", touched_.size()));
-    task.instance = placement.instance;
-    task.held = placement.held;
-    model::apply(state_, model::TaskPlaced{std::move(task)});
-    touched_.push_back(placement.instance);
-    step_.engine.instance_changed(state_, placement.instance);
-  }
-
- private:
-  Step& step_;
-  model::ClusterState state_;
-  std::vector<model::InstanceArn> touched_;
-};
 
 api::ecs::BerthExplanation as_answer(const placement::Explanation& explanation) {
   api::ecs::BerthExplanation made;
@@ -62,13 +24,17 @@ template <class Explain>
 base::Result<Explanations> explain_all(Step& step, const TaskPlan& plan, size_t count,
                                        Explain explain) {
   Explanations all;
-  std::optional<Rehearsal> rehearsal;
-  if (count > 1) rehearsal.emplace(step, plan.request.cluster);
+  std::optional<placement::Rehearsal> rehearsal;
+  if (count > 1) rehearsal.emplace(step.engine, step.state(), plan.request.cluster);
   for (size_t i = 0; i < count; ++i) {
     const placement::Explanation one =
         TRY(explain(rehearsal ? rehearsal->state() : step.state(), i));
     all.push_back(as_answer(one));
-    if (rehearsal && one.placement) rehearsal->place(plan, *one.placement);
+    if (!rehearsal || !one.placement) continue;
+    model::Task task = plan.task;
+    task.arn =
+        model::task_arn(step.settings.account, task.cluster, base::format("rehearsal-{}", i));
+    rehearsal->place(std::move(task), *one.placement);
   }
   return all;
 }
@@ -92,10 +58,13 @@ base::Result<TaskPlan> plan_again(const Step& step, const model::Task& task) {
 
 }  // namespace
 
-base::Result<Explanations> explain_run(Step& step, const TaskPlan& plan, int32_t count) {
-  return explain_all(step, plan, static_cast<size_t>(count),
-                     [&](const model::ClusterState& state, size_t) {
-                       return placement::explain(step.engine, state, plan.request);
+base::Result<Explanations> explain_run(Step& step, const TaskPlan& plan,
+                                       const std::vector<std::string>& capacity_providers) {
+  placement::Request request = plan.request;
+  return explain_all(step, plan, capacity_providers.size(),
+                     [&](const model::ClusterState& state, size_t i) {
+                       request.capacity_provider = capacity_providers[i];
+                       return placement::explain(step.engine, state, request);
                      });
 }
 
@@ -114,20 +83,29 @@ api::ecs::BerthExplanation explain_held(Step& step, const model::Task& task) {
   api::ecs::BerthExplanation made;
   made.task_arn = task.arn.str();
   std::string text = placement::explain_task(step.state(), task.arn);
+  std::string queue = "null";
   std::string again = "null";
-  const auto plan = plan_again(step, task);
+  if (waits_in_queue(task)) {
+    text = print_queue_text(step, task);
+    queue = api::print(describe_queue(step, task));
+  }
+  const auto plan = task.waiting ? plan_waiting_task(step, task) : plan_again(step, task);
   if (plan) {
     const auto explanation = placement::explain(step.engine, step.state(), plan->request);
     if (explanation) {
-      text += "If it were started again now, without the constraints of its call:\n" +
-              placement::print_text(*explanation);
+      if (waits_in_queue(task)) {
+        text += "If nobody stood before it:\n";
+      } else if (!task.waiting) {
+        text += "If it were started again now, without the constraints of its call:\n";
+      }
+      text += placement::print_text(*explanation);
       again = placement::print_json(*explanation);
     }
   } else {
     text += base::format("It cannot be started again: {}\n", plan.error().message);
   }
-  made.document = base::format("{{\"task\":{},\"startedAgain\":{}}}",
-                               placement::explain_task_json(step.state(), task.arn), again);
+  made.document = base::format("{{\"task\":{},\"queue\":{},\"startedAgain\":{}}}",
+                               placement::explain_task_json(step.state(), task.arn), queue, again);
   made.text = std::move(text);
   return made;
 }

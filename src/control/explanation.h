@@ -16,16 +16,19 @@ namespace control {
 
 using Explanations = api::List<api::ecs::BerthExplanation>;
 
-// One explanation for each of `count` tasks, each as if those before it had been placed.
+// One explanation for each task of the plan, each as if those before it had been placed, with these
+// capacity providers in turn; empty: the task goes by its launch type.
 // Errors: InvalidParameterException from constraints and strategies.
-base::Result<Explanations> explain_run(Step& step, const TaskPlan& plan, int32_t count);
+base::Result<Explanations> explain_run(Step& step, const TaskPlan& plan,
+                                       const std::vector<std::string>& capacity_providers);
 
 // One explanation for each instance named, each as if the tasks before it had been placed.
 Explanations explain_start(Step& step, const TaskPlan& plan,
                            const std::vector<model::InstanceArn>& instances);
 
 // What the task holds and where, and what would become of it if it were started again now; the
-// constraints and strategies of its call are not kept, so they do not count.
+// constraints and strategies of its call are not kept, so they do not count. Of one that waits:
+// what it waits for.
 api::ecs::BerthExplanation explain_held(Step& step, const model::Task& task);
 
 inline constexpr size_t most_detail_bytes = 1000;

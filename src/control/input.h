@@ -14,6 +14,7 @@
 #include "auth/key_ring.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "control/auto_scaling/machine_orders.h"
 #include "model/change.h"
 
 namespace control {
@@ -40,6 +41,7 @@ struct SessionOpened {
   std::string agent_version = {};
   std::string agent_hash = {};
   std::string docker_version = {};
+  int64_t highest = 0;  // "seqNum": what the agent has seen; official agents always say 1.
 };
 struct SessionMessage {
   SessionId session = 0;
@@ -60,7 +62,7 @@ struct TelemetryReceived {
 struct TimerDue {};
 
 using Input = std::variant<ApiCall, SessionOpened, SessionMessage, SessionClosed, TelemetryReceived,
-                           TimerDue>;
+                           MachineReport, TimerDue>;
 
 struct Reply {
   RequestId id = 0;
@@ -75,14 +77,15 @@ struct CloseSession {
   base::Error reason;
 };
 
-// Contract with the driver: `changes` are durable before any reply or message leaves. When the
-// write fails or its outcome is unknown, all of it is dropped and the Core made anew from the
+// Contract with the driver: `changes` are durable before any reply, message or order leaves. When
+// the write fails or its outcome is unknown, all of it is dropped and the Core made anew from the
 // store.
 struct Output {
   std::vector<model::Change> changes;
   std::vector<Reply> replies;
   std::vector<ToAgent> messages;
   std::vector<CloseSession> closes;
+  std::vector<MachineOrder> machine_orders;
 };
 
 }  // namespace control

@@ -35,6 +35,10 @@ bool is_berth_agent(const model::ContainerInstance& instance) {
 
 void adapt_to_official_agent(const Step& step, acs::Task& payload) {
   for (acs::Container& container : payload.containers) {
+    // It would ask Amazon ECR with the keys of this server, and pull nothing then; without, it logs
+    // in as its own configuration says.
+    const auto& login = container.registry_authentication;
+    if (login && login->type == "ecr") container.registry_authentication.reset();
     if (!container.docker_config) continue;
     auto host = json::parse(container.docker_config->host_config);
     CHECK(host.has_value());  // Our own text.

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "control/docker_config.h"
+#include "control/ecr_image.h"
 #include "control/official_agent.h"
 #include "control/role_credentials.h"
 #include "control/secret_references.h"
@@ -49,6 +50,7 @@ acs::Container make_container(const model::Task& task, const model::TaskDefiniti
   for (const api::ecs::KeyValuePair& pair : container.environment) {
     made.environment[pair.name.value_or("")] = pair.value.value_or("");
   }
+  for (const auto& [name, value] : task.gang_environment) made.environment.emplace(name, value);
   for (const api::ecs::EnvironmentFile& file : container.environment_files) {
     made.environment_files.push_back({"s3", file.value.value_or("")});
   }
@@ -78,6 +80,13 @@ acs::Container make_container(const model::Task& task, const model::TaskDefiniti
     const std::string secret = container.repository_credentials->credentials_parameter.value_or("");
     made.registry_authentication = acs::RegistryAuthentication{
         .type = "asm", .ecr_auth_data = {}, .asm_auth_data = acs::AsmAuthData{secret, region}};
+  } else if (const auto registry = ecr_registry_of(made.image)) {
+    made.registry_authentication =
+        acs::RegistryAuthentication{.type = "ecr",
+                                    .ecr_auth_data = acs::EcrAuthData{.region = registry->region,
+                                                                      .registry_id = registry->id,
+                                                                      .endpoint_override = {}},
+                                    .asm_auth_data = {}};
   }
   made.privileged = container.privileged.value_or(false);
   for (const api::ecs::ContainerDependency& dependency : container.depends_on) {
@@ -163,6 +172,7 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   made.desired_status = task.desired_status == model::TaskStatus::Stopped ? "STOPPED" : "RUNNING";
   made.launch_type = task.launch_type;
   made.group = task.group;
+  made.service_name = model::service_of(task);
   made.berth_stop_reason = task.stopped_reason;
   const model::TaskDefinition* const definition =
       model::find_task_definition(step.state(), task.definition);

@@ -46,6 +46,7 @@ void check_reload(const Plane& plane) {
   RC_ASSERT(loaded.service_deployments.size() == plane.core.state().service_deployments.size());
   RC_ASSERT(loaded.agent_keys.size() == plane.core.state().agent_keys.size());
   RC_ASSERT(loaded.join_tokens.size() == plane.core.state().join_tokens.size());
+  RC_ASSERT(loaded.waiting_tasks == plane.core.state().waiting_tasks);
   for (const auto& [arn, task] : loaded.tasks) {
     RC_ASSERT(task.tags == plane.core.state().tasks.at(arn).tags);
   }
@@ -114,11 +115,63 @@ void use_keys(Plane& plane, uint32_t pick) {
   }
 }
 
+// Tasks that may have to wait: for the machines of a group, or in the queue.
+api::List<api::ecs::CapacityProviderStrategyItem> some_strategy(uint32_t pick) {
+  api::ecs::CapacityProviderStrategyItem queue;
+  queue.capacity_provider = "BERTH_QUEUE";
+  queue.weight = 1;
+  api::ecs::CapacityProviderStrategyItem group = queue;
+  group.capacity_provider = "gpus";
+  group.base = static_cast<int32_t>(pick % 2);
+  if (pick % 3 == 0) return {queue};
+  if (pick % 3 == 1) return {group};
+  return {queue, group};
+}
+
+void run_on_capacity(Plane& plane, const std::string& family, uint32_t pick) {
+  api::ecs::RunTaskRequest request;
+  request.task_definition = family;
+  request.count = static_cast<int32_t>(1 + pick % 3);
+  request.capacity_provider_strategy = some_strategy(pick);
+  static_cast<void>(plane.call<api::ecs::RunTaskResponse>("RunTask", request));
+}
+
+// A group without machinery behind it, one machine of its, and its capacity provider.
+void have_group(Plane& plane) {
+  model::AutoScalingGroup group;
+  group.name = group.id = "gpus";
+  group.min_size = group.max_size = group.desired_capacity = 1;
+  group.instance_type = "p3.8xlarge";
+  group.created_at = plane.now;
+  model::Machine machine;
+  machine.token = machine.id = "i-2";
+  machine.state = model::MachineState::InService;
+  machine.instance_type = group.instance_type;
+  group.machines.push_back(machine);
+  model::ClusterState state = plane.core.state();
+  model::apply(state, model::AutoScalingGroupPut{group});
+  plane.changes.emplace_back(model::AutoScalingGroupPut{group});
+  plane.core = Core(std::move(state), Settings{}, ++plane.reseed, plane.now);
+  api::ecs::CreateCapacityProviderRequest create;
+  create.name = "gpus";
+  create.auto_scaling_group_provider.emplace();
+  create.auto_scaling_group_provider->auto_scaling_group_arn = "gpus";
+  RC_ASSERT((plane.call<api::ecs::CreateCapacityProviderResponse>("CreateCapacityProvider", create)
+                 .has_value()));
+  api::ecs::PutClusterCapacityProvidersRequest put;
+  put.cluster = "default";
+  put.capacity_providers = {"gpus"};
+  RC_ASSERT(
+      (plane.call<api::ecs::PutClusterCapacityProvidersResponse>("PutClusterCapacityProviders", put)
+           .has_value()));
+}
+
 void alter_service(Plane& plane, uint32_t pick) {
   api::ecs::CreateServiceRequest create;
   create.service_name = pick % 2 == 0 ? "web" : "api";
   create.task_definition = pick % 3 == 0 ? "one" : "cpu";
   create.desired_count = static_cast<int32_t>(pick % 4);
+  if (pick % 5 < 2) create.capacity_provider_strategy = some_strategy(pick);
   if (plane.call<api::ecs::CreateServiceResponse>("CreateService", create)) return;
   api::ecs::UpdateServiceRequest update;
   update.service = create.service_name;
@@ -136,7 +189,7 @@ void alter_service(Plane& plane, uint32_t pick) {
 
 void act(Plane& plane, uint32_t kind, uint32_t pick) {
   static constexpr const char* families[] = {"cpu", "one", "two", "all"};
-  switch (kind % 10) {
+  switch (kind % 12) {
     case 0:
     case 1:
       static_cast<void>(plane.run_task(families[pick % 4], static_cast<int32_t>(1 + pick % 3)));
@@ -163,6 +216,10 @@ void act(Plane& plane, uint32_t kind, uint32_t pick) {
     case 8:
       alter_service(plane, pick);
       return;
+    case 9:
+    case 10:
+      run_on_capacity(plane, families[pick % 4], pick);
+      return;
     default:
       plane.pass(std::chrono::minutes(pick % 90));
       return;
@@ -179,6 +236,7 @@ RC_GTEST_PROP(Reload, the_store_holds_what_the_memory_holds, ()) {
   for (int i = 0; i < 3; ++i) {
     plane.register_instance(i == 0 ? "p3.2xlarge" : "p3.8xlarge", std::to_string(i));
   }
+  have_group(plane);
   const auto actions = *rc::gen::container<std::vector<std::pair<uint32_t, uint32_t>>>(
       rc::gen::pair(rc::gen::arbitrary<uint32_t>(), rc::gen::arbitrary<uint32_t>()));
   for (const auto& [kind, pick] : actions) {

@@ -29,6 +29,7 @@ model::TaskReported unchanged(const model::Task& task) {
           .pull_stopped_at = task.pull_stopped_at,
           .execution_stopped_at = task.execution_stopped_at,
           .stage = task.stage,
+          .pull_percent = task.pull_percent,
           .gpu_releases = {}};
 }
 
@@ -204,11 +205,17 @@ std::string stage_of(const api::ecs::SubmitTaskStateChangeRequest& report,
   return report.berth_stage.value_or("").substr(0, most_stage);
 }
 
+std::optional<int32_t> percent_of(const api::ecs::SubmitTaskStateChangeRequest& report) {
+  if (!report.berth_pull_percent) return std::nullopt;
+  return std::clamp(*report.berth_pull_percent, 0, 100);
+}
+
 bool says_something_new(const model::Task& task, const model::TaskReported& change) {
   if (task.last_status != change.last_status) return true;
   if (task.pull_started_at != change.pull_started_at ||
       task.pull_stopped_at != change.pull_stopped_at ||
-      task.execution_stopped_at != change.execution_stopped_at || task.stage != change.stage) {
+      task.execution_stopped_at != change.execution_stopped_at || task.stage != change.stage ||
+      task.pull_percent != change.pull_percent) {
     return true;
   }
   return task.containers != change.containers;
@@ -222,6 +229,7 @@ base::Result<void> take_task_report(Step& step, const model::ClusterName& cluste
   if (task == nullptr || task->last_status == model::TaskStatus::Stopped) {
     return take_late_proof(step, cluster, report);
   }
+  if (task->waiting) return {};  // No agent has it yet.
   TRY_VOID(allow(step, "SubmitTaskStateChange", cluster, task->instance.str()));
   const auto status = report.status ? model::parse_task_status(*report.status) : std::nullopt;
   if (report.status && !status) {
@@ -236,6 +244,7 @@ base::Result<void> take_task_report(Step& step, const model::ClusterName& cluste
   take_times(report, change);
   if (status && *status > change.last_status) change.last_status = *status;
   change.stage = stage_of(report, change.last_status);
+  change.pull_percent = change.stage.empty() ? std::nullopt : percent_of(report);
   if (change.last_status == model::TaskStatus::Running && !change.started_at) {
     change.started_at = step.now;
   }
@@ -255,7 +264,9 @@ base::Result<void> take_container_report(
     Step& step, const model::ClusterName& cluster,
     const api::ecs::SubmitContainerStateChangeRequest& report) {
   const model::Task* const task = find_task(step, cluster, report.task.value_or(""));
-  if (task == nullptr || task->last_status == model::TaskStatus::Stopped) return {};
+  if (task == nullptr || task->last_status == model::TaskStatus::Stopped || task->waiting) {
+    return {};
+  }
   TRY_VOID(allow(step, "SubmitContainerStateChange", cluster, task->instance.str()));
   model::TaskReported change = unchanged(*task);
   model::TaskContainer* const container = container_named(change.containers, report.container_name);

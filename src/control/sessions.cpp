@@ -112,7 +112,8 @@ void Sessions::open(Step& step, Output& output, const SessionOpened& opened) {
       .cluster_arn = model::cluster_arn(step.settings.account, instance->cluster),
       .container_instance_arn = opened.instance.str(),
       .protocol_version = opened.protocol_version,
-      .send_credentials = opened.send_credentials};
+      .send_credentials = opened.send_credentials,
+      .highest = opened.highest};
   const auto [entry, inserted] = sessions_.emplace(
       opened.session,
       Session{opened.instance, acs::ServerSession(acs_settings_, peer, step.now), step.now});

@@ -1,10 +1,15 @@
 // What an operator decides about a control plane; fixed while it runs.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "base/random.h"
 #include "base/time.h"
 #include "model/ids.h"
+#include "reconcile/machines/look.h"
+#include "reconcile/queue/queue.h"
+#include "reconcile/reconcile.h"
 
 namespace control {
 
@@ -33,9 +38,18 @@ struct Settings {
   base::Milliseconds service_settle{5'000};
   // Service tasks on an instance whose agent stays away for longer are replaced; others are kept.
   base::Milliseconds instance_lost_after{600'000};
+  // A task that waits for a capacity provider over an Auto Scaling group ends after this long.
+  base::Milliseconds provisioning_limit{900'000};
+  // Of machines of Auto Scaling groups; lost_after is instance_lost_after.
+  reconcile::machines::Options machines;
   // How long stopped tasks, INACTIVE instances and client tokens are remembered.
   base::Milliseconds stopped_task_kept{3'600'000};
   base::Milliseconds client_token_kept{24 * 3'600'000};
+  // How tasks wait for the cluster's own machines.
+  reconcile::queue::Settings queue = {};
+  // What decides about services: src/reconcile, or a simulation's decorator around it.
+  std::function<reconcile::Decisions(const reconcile::Situation&, base::Random&)> reconciler =
+      reconcile::reconcile;
 };
 
 }  // namespace control

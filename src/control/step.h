@@ -15,14 +15,17 @@
 
 namespace control {
 
+struct QueueNotes;  // capacity/queue_notes.h
+
 // Lives for one input. The references outlive it: they belong to Core.
 class Step {
  public:
   Step(model::ClusterState& state, placement::Engine& engine, base::Random& random,
-       const Settings& settings, base::Time now, Output& output)
+       const Settings& settings, QueueNotes& queue_notes, base::Time now, Output& output)
       : engine(engine),
         random(random),
         settings(settings),
+        queue_notes(queue_notes),
         now(now),
         state_(state),
         output_(output) {}
@@ -36,6 +39,7 @@ class Step {
   placement::Engine& engine;
   base::Random& random;
   const Settings& settings;
+  QueueNotes& queue_notes;
   const base::Time now;
   auth::Caller caller;
 

@@ -2,6 +2,8 @@
 
 #include "base/arn.h"
 #include "base/format.h"
+#include "control/capacity/queue_explain.h"
+#include "control/capacity/queue_tags.h"
 #include "control/errors.h"
 #include "control/lookup.h"
 
@@ -71,6 +73,16 @@ base::Result<TaggedResource> find_tagged_service(const Step& step, std::string_v
                         .ended = found->status == model::ServiceStatus::Inactive};
 }
 
+base::Result<TaggedResource> find_tagged_provider(const Step& step, std::string_view name,
+                                                  std::string_view arn) {
+  const auto found = step.state().capacity_providers.find(name);
+  if (found == step.state().capacity_providers.end()) return not_found("capacity provider", arn);
+  return TaggedResource{.resource = model::CapacityProviderName(name),
+                        .tags = &found->second.tags,
+                        .what = "capacity provider",
+                        .ended = false};
+}
+
 }  // namespace
 
 base::Result<TaggedResource> require_tagged(const Step& step, std::string_view operation,
@@ -86,13 +98,14 @@ base::Result<TaggedResource> require_tagged(const Step& step, std::string_view o
   }
   const std::string_view type = arn->resource_type();
   if (type == "cluster") return find_tagged_cluster(step, operation, arn->resource_id());
+  if (type == "capacity-provider") return find_tagged_provider(step, arn->resource_id(), text);
   if (type == "container-instance") return find_tagged_instance(step, operation, text);
   if (type == "service") return find_tagged_service(step, operation, text);
   if (type == "task") return find_tagged_task(step, operation, text);
   if (type == "task-definition") return find_tagged_definition(step, operation, text);
   return invalid_parameter(
-      base::format("resourceArn names a {}; this version of Berth tags clusters, container "
-                   "instances, services, task definitions and tasks.",
+      base::format("resourceArn names a {}; this version of Berth tags capacity providers, "
+                   "clusters, container instances, services, task definitions and tasks.",
                    type));
 }
 
@@ -110,6 +123,10 @@ base::Result<void> set_tags(Step& step, const TaggedResource& resource, Tags tag
   TRY_VOID(check_tags(tags, resource.what));
   if (std::holds_alternative<model::ClusterName>(resource.resource)) {
     (void)TRY(placement_policy_of(tags));
+  }
+  if (const auto* const arn = std::get_if<model::TaskArn>(&resource.resource)) {
+    const model::Task* const task = model::find_task(step.state(), *arn);
+    if (task != nullptr && waits_in_queue(*task)) (void)TRY(read_queue_tags(tags));
   }
   if (tags == *resource.tags) return {};
   step.change(model::TagsSet{resource.resource, std::move(tags)});

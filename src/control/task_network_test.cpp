@@ -153,5 +153,30 @@ TEST_F(TaskNetwork, the_stage_is_shown_until_the_task_runs) {
   EXPECT_FALSE(plane.describe(arn).berth_stage);
 }
 
+TEST_F(TaskNetwork, how_far_a_pull_is_belongs_to_its_stage) {
+  const std::string arn = start();
+  const auto tell = [&](const char* stage, std::optional<int32_t> percent) {
+    api::ecs::SubmitTaskStateChangeRequest report;
+    report.task = arn;
+    report.status = "PENDING";
+    report.berth_stage = stage;
+    report.berth_pull_percent = percent;
+    EXPECT_TRUE(
+        (plane.call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", report)));
+    return plane.describe(arn).berth_pull_percent;
+  };
+  EXPECT_EQ(tell("PULLING", {}), std::nullopt);
+  EXPECT_EQ(tell("PULLING", 40), 40);
+  const auto changes = plane.changes.size();
+  EXPECT_EQ(tell("PULLING", 40), 40);
+  EXPECT_EQ(plane.changes.size(), changes) << "a repeated report changes nothing";
+  EXPECT_EQ(tell("PULLING", 4000), 100);
+  EXPECT_EQ(tell("PULLING", -1), 0);
+  EXPECT_EQ(tell("CREATING", {}), std::nullopt);
+  tell("PULLING", 90);
+  submit(arn, "RUNNING", "");
+  EXPECT_FALSE(plane.describe(arn).berth_pull_percent);
+}
+
 }  // namespace
 }  // namespace control

@@ -170,6 +170,25 @@ base::Result<int64_t> parse_memory_mib(const std::string& text) {
   return *mib;
 }
 
+base::Result<placement::Request> request_of(const model::TaskDefinition& definition,
+                                            const Overrides& overrides) {
+  placement::Request request;
+  request.resources = TRY(sum_up(definition.definition, overrides));
+  for (const api::ecs::Attribute& attribute : definition.definition.requires_attributes) {
+    request.required_attributes.push_back(attribute.name.value_or(""));
+    if (attribute.value && !attribute.value->empty()) {
+      request.constraints.push_back(has_attribute(attribute));
+    }
+  }
+  for (const auto& constraint : definition.definition.placement_constraints) {
+    api::ecs::PlacementConstraint made;
+    made.type = api::ecs::PlacementConstraintType::MemberOf;
+    made.expression = constraint.expression;
+    request.constraints.push_back(std::move(made));
+  }
+  return request;
+}
+
 base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster,
                                  const model::TaskDefinition& definition,
                                  const TaskOptions& options) {
@@ -181,22 +200,10 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   }
   TRY_VOID(check_network_configuration(definition.definition, options.network_configuration));
   TaskPlan plan;
+  plan.request = TRY(request_of(definition, options.overrides));
   plan.request.cluster = cluster.name;
-  plan.request.resources = TRY(sum_up(definition.definition, options.overrides));
   plan.request.group = options.group.value_or("family:" + definition.family);
   plan.request.launch_type = options.launch_type;
-  for (const api::ecs::Attribute& attribute : definition.definition.requires_attributes) {
-    plan.request.required_attributes.push_back(attribute.name.value_or(""));
-    if (attribute.value && !attribute.value->empty()) {
-      plan.request.constraints.push_back(has_attribute(attribute));
-    }
-  }
-  for (const auto& constraint : definition.definition.placement_constraints) {
-    api::ecs::PlacementConstraint made;
-    made.type = api::ecs::PlacementConstraintType::MemberOf;
-    made.expression = constraint.expression;
-    plan.request.constraints.push_back(std::move(made));
-  }
   model::Task& task = plan.task;
   task.cluster = cluster.name;
   task.definition =
@@ -219,21 +226,37 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   return plan;
 }
 
-const model::Task& start_planned_task(Step& step, const TaskPlan& plan,
-                                      placement::Placement placement) {
-  model::Task task = plan.task;
+base::Result<void> ask_placement(TaskPlan& plan,
+                                 const api::List<api::ecs::PlacementConstraint>& constraints,
+                                 const api::List<api::ecs::PlacementStrategy>& strategies) {
+  plan.asked = {.constraints = constraints, .strategies = strategies};
+  for (const auto& constraint : constraints) plan.request.constraints.push_back(constraint);
+  plan.request.strategies = strategies;
+  return placement::validate(plan.request.constraints, plan.request.strategies);
+}
+
+void name_planned_task(Step& step, model::Task& task) {
   const std::string id = step.random.hex(32);
   task.arn = model::task_arn(step.settings.account, task.cluster, id);
-  task.instance = placement.instance;
-  task.held = std::move(placement.held);
-  if (task.launch_type.empty()) {
-    const auto* const instance = model::find_instance(step.state(), task.instance);
-    task.launch_type = instance != nullptr && instance->external ? "EXTERNAL" : "EC2";
-  }
   for (model::TaskContainer& container : task.containers) {
     container.arn =
         model::container_arn(step.settings.account, task.cluster, id, step.random.uuid());
   }
+}
+
+void take_place(const Step& step, model::Task& task, placement::Placement placement) {
+  task.instance = placement.instance;
+  task.held = std::move(placement.held);
+  if (!task.launch_type.empty()) return;
+  const auto* const instance = model::find_instance(step.state(), task.instance);
+  task.launch_type = instance != nullptr && instance->external ? "EXTERNAL" : "EC2";
+}
+
+const model::Task& start_planned_task(Step& step, const TaskPlan& plan,
+                                      placement::Placement placement) {
+  model::Task task = plan.task;
+  name_planned_task(step, task);
+  take_place(step, task, std::move(placement));
   const model::TaskArn arn = task.arn;
   step.change(model::TaskPlaced{std::move(task)});
   return *model::find_task(step.state(), arn);

@@ -27,14 +27,32 @@ struct TaskOptions {
 };
 
 struct TaskPlan {
-  placement::Request request;  // Constraints: the definition's only.
+  placement::Request request;  // Constraints: the definition's, then those of `asked`.
   model::Task task;            // Without ARN, instance and held resources.
+  model::WaitingTask asked;    // What the call wants of its placement: ask_placement().
 };
+
+// What a task of this definition with these overrides asks of an instance; cluster, group, launch
+// type and capacity provider are the caller's to fill in.
+// Errors: ClientException and InvalidParameterException, naming what is wrong.
+base::Result<placement::Request> request_of(const model::TaskDefinition& definition,
+                                            const std::optional<api::ecs::TaskOverride>& overrides);
 
 // Errors: ClientException and InvalidParameterException, naming what is wrong.
 base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster,
                                  const model::TaskDefinition& definition,
                                  const TaskOptions& options);
+
+// Adds a call's constraints and strategies to the definition's.
+// Errors: InvalidParameterException where they cannot stand together.
+base::Result<void> ask_placement(TaskPlan& plan,
+                                 const api::List<api::ecs::PlacementConstraint>& constraints,
+                                 const api::List<api::ecs::PlacementStrategy>& strategies);
+
+// An id for the task, and for its containers.
+void name_planned_task(Step& step, model::Task& task);
+// The task is on that instance from now on, and holds what the placement says.
+void take_place(const Step& step, model::Task& task, placement::Placement placement);
 
 // Gives the planned task an id and its place, and makes it durable. Returns the new task.
 const model::Task& start_planned_task(Step& step, const TaskPlan& plan,

@@ -71,15 +71,60 @@ void take(Step& step, const model::InstanceArn& instance,
   if (!observed.checks.empty()) step.change(std::move(observed));
 }
 
+constexpr double bytes_per_mib = 1024.0 * 1024.0;
+
+// The UUID of the GPU that these metrics are of; empty: they are of something else.
+std::string gpu_of(const acs::GeneralMetricsWrapper& wrapper) {
+  for (const acs::MetricDimension& dimension : wrapper.dimensions) {
+    if (dimension.key == "AcceleratedDevice") return dimension.value;
+  }
+  return {};
+}
+
+double value_of(const acs::GeneralMetric& metric) {
+  if (metric.metric_value_double) return *metric.metric_value_double;
+  return static_cast<double>(metric.metric_value_long.value_or(0));
+}
+
+// Names and units: amazon-ecs-agent, agent/stats/engine.go.
+model::GpuUsage usage_of(const acs::GeneralMetricsWrapper& wrapper, base::Time now) {
+  model::GpuUsage usage;
+  usage.at = now;
+  for (const acs::GeneralMetric& metric : wrapper.general_metrics) {
+    const double value = value_of(metric);
+    if (metric.metric_name == "GPUUtilization") {
+      usage.utilization_percent = std::clamp(value, 0.0, 100.0);
+    } else if (metric.metric_name == "GPUMemoryUsed") {
+      const double mib = std::clamp(value / bytes_per_mib, 0.0, 1e12);
+      usage.memory_used_mib = static_cast<int64_t>(mib);
+    } else if (metric.metric_name == "GPUTemperature") {
+      usage.temperature_celsius = value;
+    } else if (metric.metric_name == "GPUPowerDraw") {
+      usage.power_watts = value;
+    }
+  }
+  return usage;
+}
+
+// An official agent tells of GPUs with the containers that have them; Berth's own agent of all.
 void take(Step& step, const model::InstanceArn& instance,
           const acs::PublishMetricsRequest& request) {
   model::InstanceObserved observed{.arn = instance, .checks = {}, .usage = {}};
+  for (const acs::TaskMetric& task : request.task_metrics) {
+    for (const acs::ContainerMetric& container : task.container_metrics) {
+      for (const acs::GeneralMetricsWrapper& wrapper : container.general_metrics_payload) {
+        const std::string gpu = gpu_of(wrapper);
+        if (!gpu.empty()) observed.usage[gpu] = usage_of(wrapper, step.now);
+      }
+    }
+  }
   for (const acs::BerthGpuMetric& told : request.berth_gpus) {
-    observed.usage[told.gpu_id] = {.utilization_percent = told.utilization_percent,
-                                   .memory_used_mib = told.memory_used_mib,
-                                   .temperature_celsius = told.temperature_celsius,
-                                   .power_watts = told.power_watts,
-                                   .at = step.now};
+    observed.usage[told.gpu_id] = {
+        .utilization_percent = std::clamp(told.utilization_percent, 0.0, 100.0),
+        .memory_used_mib = told.memory_used_mib,
+        .temperature_celsius = told.temperature_celsius,
+        .power_watts = told.power_watts,
+        .at = step.now};
   }
   if (!observed.usage.empty()) step.change(std::move(observed));
 }

@@ -10,6 +10,7 @@
 #include "api/json.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
+#include "control/capacity/queue_notes.h"
 
 namespace control::definition_testing {
 
@@ -20,7 +21,9 @@ struct Plane {
   base::Random random{7};
   Settings settings;
   Output output;
-  Step step{state, engine, random, settings, base::Time(base::Milliseconds(1'700'000'000'123)),
+  QueueNotes queue_notes;
+  Step step{state,    engine,      random,
+            settings, queue_notes, base::Time(base::Milliseconds(1'700'000'000'123)),
             output};
 
   Plane() { step.caller.arn = "arn:aws:iam::123456789012:root"; }

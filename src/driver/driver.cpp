@@ -13,6 +13,17 @@ namespace {
 constexpr size_t keys_per_commit = 4000;
 constexpr base::Milliseconds recovery_patience{5'000};
 
+// Of a record's key, "task/<cluster>/<id>".
+std::optional<model::TaskArn> task_of(std::string_view key, const model::Account& account) {
+  constexpr std::string_view prefix = "task/";
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  const size_t slash = key.find('/');
+  CHECK(slash != std::string_view::npos);
+  return model::task_arn(account, model::ClusterName(std::string(key.substr(0, slash))),
+                         key.substr(slash + 1));
+}
+
 }  // namespace
 
 Driver::Driver(store::Store& store, control::Settings settings, uint64_t seed,
@@ -53,6 +64,7 @@ void Driver::step(control::Input input, base::Time now) {
   std::ranges::move(output.replies, std::back_inserter(replies_));
   std::ranges::move(output.messages, std::back_inserter(messages_));
   std::ranges::move(output.closes, std::back_inserter(closes_));
+  std::ranges::move(output.machine_orders, std::back_inserter(machine_orders_));
 }
 
 bool Driver::commit() {
@@ -61,6 +73,7 @@ bool Driver::commit() {
   const model::RecordEncoder encoder(core_->state(), settings_.account);
   store::Batch batch;
   for (const std::string& key : keys_) {
+    if (auto task = task_of(key, settings_.account)) tasks_.push_back(std::move(*task));
     if (auto value = encoder.encode(key)) {
       batch.puts.push_back({key, std::move(*value)});
     } else {
@@ -74,22 +87,28 @@ bool Driver::commit() {
 void Driver::release(Released& released) {
   released.agent_keys_changed =
       std::exchange(agent_keys_changed_, false) || released.agent_keys_changed;
+  std::ranges::move(tasks_, std::back_inserter(released.tasks));
+  tasks_.clear();
   std::ranges::move(replies_, std::back_inserter(released.replies));
   std::ranges::move(messages_, std::back_inserter(released.messages));
   std::ranges::move(closes_, std::back_inserter(released.closes));
+  std::ranges::move(machine_orders_, std::back_inserter(released.machine_orders));
   replies_.clear();
   messages_.clear();
   closes_.clear();
+  machine_orders_.clear();
 }
 
 // Drops what was not written. Its callers, and those of the inputs from `first` on, learn that the
 // outcome is open.
 void Driver::refuse(const std::vector<control::Input>& inputs, size_t first, Released& released) {
+  std::string_view cause = store_.last_error().message;
+  if (cause.ends_with('.')) cause.remove_suffix(1);
   const base::Error error{
       "ServerException",
       base::format("The state could not be written or read: {}. Whether this call took effect is "
                    "not known; look, then try again.",
-                   store_.last_error().message)};
+                   cause)};
   for (const control::Reply& reply : replies_) {
     released.replies.push_back({reply.id, std::unexpected(error)});
   }
@@ -98,9 +117,11 @@ void Driver::refuse(const std::vector<control::Input>& inputs, size_t first, Rel
       released.replies.push_back({call->id, std::unexpected(error)});
     }
   }
+  tasks_.clear();
   replies_.clear();
   messages_.clear();
   closes_.clear();
+  machine_orders_.clear();
   keys_.clear();
   released.messages.clear();
   released.closes.clear();

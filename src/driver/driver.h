@@ -25,12 +25,15 @@ struct Released {
   std::vector<control::Reply> replies;
   std::vector<control::ToAgent> messages;
   std::vector<control::CloseSession> closes;
+  std::vector<control::MachineOrder> machine_orders;
   // The memory was thrown away and loaded again: every agent session is unknown now and must be
   // closed; agents come back by themselves.
   bool reloaded = false;
   std::string reload_cause;  // What the store said; empty unless reloaded.
   // A key of an agent was made, bound or taken back, or the memory was loaded again.
   bool agent_keys_changed = false;
+  // Tasks whose records were written or deleted.
+  std::vector<model::TaskArn> tasks;
   // The state could not be loaded again: nobody is served until a later turn can.
   std::optional<base::Error> out_of_service;
 };
@@ -74,6 +77,8 @@ class Driver {
   std::vector<control::Reply> replies_;
   std::vector<control::ToAgent> messages_;
   std::vector<control::CloseSession> closes_;
+  std::vector<control::MachineOrder> machine_orders_;
+  std::vector<model::TaskArn> tasks_;
   bool needs_load_ = false;
   bool agent_keys_changed_ = false;
 };

@@ -110,6 +110,53 @@ TEST(Driver, while_the_store_cannot_be_read_calls_are_refused_and_it_comes_back)
   EXPECT_TRUE(served.replies.at(0).result.has_value());
 }
 
+// A group that wants a machine, in the store.
+void put_group(store::Store& store) {
+  model::AutoScalingGroup group;
+  group.name = "gpus";
+  group.id = "id";
+  group.max_size = group.desired_capacity = 1;
+  group.launch_configuration = "boxes";
+  model::ClusterState state;
+  model::apply(state, model::AutoScalingGroupPut{group});
+  model::apply(state, model::LaunchConfigurationPut{{.name = "boxes",
+                                                     .id = "id",
+                                                     .created_at = start_time,
+                                                     .instance_type = "p3.2xlarge",
+                                                     .user_data = {},
+                                                     .echoed = {}}});
+  const model::Account account;
+  const model::RecordEncoder encoder(state, account);
+  store::Batch batch;
+  for (const std::string key : {"auto-scaling-group/gpus", "launch-configuration/boxes"}) {
+    batch.puts.push_back({key, *encoder.encode(key)});
+  }
+  const auto epoch = store.campaign("here", no_patience);
+  CHECK(epoch && store.commit(*epoch, batch) == store::CommitOutcome::Committed);
+}
+
+TEST(Driver, an_order_for_a_machine_leaves_only_once_its_machine_is_written) {
+  store::MemoryDisk disk;
+  store::MemoryStore inner(disk);
+  put_group(inner);
+  store::FaultyStore store(inner, 1, {});
+  const auto driver = started(store);
+  store.set_faults({.commit_not_written = 100});
+  EXPECT_TRUE(driver->turn({}, start_time).machine_orders.empty());
+  store.set_faults({});
+  const Released released = driver->turn({}, start_time);
+  ASSERT_EQ(released.machine_orders.size(), 1U);
+  const auto& order = std::get<control::LaunchMachine>(released.machine_orders[0]);
+  EXPECT_EQ(driver->core().state().auto_scaling_groups.at("gpus").machines.at(0).token,
+            order.token);
+  // Another process that finds it written orders it again, with the same token.
+  store::MemoryStore next(disk);
+  const Released again = started(next)->turn({}, start_time);
+  ASSERT_EQ(again.machine_orders.size(), 1U);
+  EXPECT_EQ(std::get<control::LaunchMachine>(again.machine_orders[0]).token, order.token);
+  EXPECT_TRUE(std::get<control::LaunchMachine>(again.machine_orders[0]).again);
+}
+
 // Every commit may fail, be lost or be late: what was acknowledged is there in the end.
 TEST(Driver, nothing_acknowledged_is_lost_under_random_faults) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {

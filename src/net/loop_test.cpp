@@ -90,6 +90,8 @@ TEST(Address, a_port_is_free_until_somebody_listens) {
   EXPECT_EQ(checked.error().code, "AddressInUse");
   EXPECT_NE(checked.error().message.find(std::to_string(port)), std::string::npos);
   EXPECT_EQ(find_free_port("not an address").error().code, "InvalidAddress");
+  EXPECT_EQ(address_towards("127.0.0.1", 1).value(), "127.0.0.1");
+  EXPECT_FALSE(address_towards("no such host.invalid", 1).has_value());
 }
 
 }  // namespace

@@ -108,6 +108,25 @@ std::string_view remedy(std::string_view code) {
   return "";
 }
 
+int last_error_of(sqlite3_file* file) {
+  int error = 0;
+  if (file == nullptr || file->pMethods == nullptr) return error;
+  file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  return error;
+}
+
+// What the system said when a file of the database was last read or written in vain; 0: nothing.
+int system_error_of(sqlite3* handle) {
+  // The one of the connection is often overwritten before SQLite looks at it.
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (const int error = last_error_of(log); error != 0) return error;
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (const int error = last_error_of(file); error != 0) return error;
+  return sqlite3_system_errno(handle);
+}
+
 base::Error describe(const std::string& path, int status, std::string_view cause) {
   const std::string_view code = code_of(status);
   std::string message = base::format("SQLite file {}: {}.", path, cause);
@@ -207,10 +226,13 @@ Database::~Database() {
 }
 
 base::Error Database::error(int status) const {
-  const int system_error = sqlite3_system_errno(handle_);
   std::string cause = sqlite3_errmsg(handle_);
-  if (code_of(status) == io_error && system_error != 0) {
-    cause += base::format(" ({})", std::strerror(system_error));
+  if (code_of(status) == io_error) {
+    const int system_error = system_error_of(handle_);
+    if (system_error != 0) cause += base::format(" ({})", std::strerror(system_error));
+    // The disk is well, and does not take anything.
+    const bool refused = system_error == EROFS || system_error == EPERM || system_error == EACCES;
+    if (refused) status = SQLITE_READONLY;
   }
   return describe(path_, status, cause);
 }

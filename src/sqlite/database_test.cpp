@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -166,6 +168,43 @@ TEST_F(DatabaseTest, a_full_file_is_a_full_disk_and_goes_on_once_there_is_room) 
   EXPECT_EQ(result.error().code, disk_full);
   ASSERT_TRUE(database->execute("PRAGMA max_page_count=1000"));
   EXPECT_TRUE(insert.bind_text(1, std::string(900, 'a')).run());
+}
+
+// A limit of this process on the size of files, for as long as it lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    before_signal_ = ::signal(SIGXFSZ, SIG_IGN);
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit limit{bytes, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, before_signal_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*before_signal_)(int) = nullptr;
+};
+
+TEST_F(DatabaseTest, a_write_that_the_system_refuses_is_told_with_the_systems_reason) {
+  const auto database = open();
+  ASSERT_TRUE(database->execute("CREATE TABLE t(a TEXT)"));
+  auto insert = database->prepare("INSERT INTO t VALUES(?)").value();
+  base::Result<void> result;
+  {
+    const FileSizeLimit limit(8192);
+    result = insert.bind_text(1, std::string(50'000, 'a')).run();
+  }
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, io_error);
+  EXPECT_NE(result.error().message.find("(File too large)"), std::string::npos)
+      << result.error().message;
+  EXPECT_TRUE(insert.bind_text(1, std::string(50'000, 'a')).run());
 }
 
 TEST_F(DatabaseTest, a_broken_rule_and_broken_sql_are_told_apart) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "control/capacity/waiting.h"
 #include "control/services/service_tasks.h"
 #include "reconcile/events.h"
 #include "reconcile/rebalancing.h"
@@ -63,16 +64,25 @@ void forget_old_rollouts(Step& step, const model::ServiceArn& arn) {
   }
 }
 
-// True when one of them ran: the others were on their way only.
-void stop_tasks(Step& step, const model::ServiceArn& arn,
+// True when one of them waited for capacity, and has ended with this.
+bool stop_tasks(Step& step, const model::ServiceArn& arn,
                 const std::vector<reconcile::Stop>& stops) {
   std::vector<model::TaskArn> stopped;
+  bool ended = false;
   for (const reconcile::Stop& stop : stops) {
-    step.change(model::TaskStopRequested{stop.task, std::string(stop_code), stop.reason, step.now});
+    if (step.state().tasks.at(stop.task).waiting) {
+      end_waiting_task(step, stop.task, std::string(stop_code), stop.reason);
+      ended = true;
+    } else {
+      step.change(
+          model::TaskStopRequested{stop.task, std::string(stop_code), stop.reason, step.now});
+    }
     stopped.push_back(stop.task);
   }
-  if (stopped.empty()) return;
-  add_service_event(step, arn, reconcile::stopped_event(step.state().services.at(arn), stopped));
+  if (!stopped.empty()) {
+    add_service_event(step, arn, reconcile::stopped_event(step.state().services.at(arn), stopped));
+  }
+  return ended;
 }
 
 void tell_started(Step& step, const model::ServiceArn& arn,
@@ -81,10 +91,14 @@ void tell_started(Step& step, const model::ServiceArn& arn,
   add_service_event(step, arn, reconcile::started_event(step.state().services.at(arn), started));
 }
 
-// Carries the starts out. What found no place is told; a rebalancing start that finds none is not.
-std::optional<reconcile::Unplaced> start_tasks(Step& step, const model::ServiceArn& arn,
-                                               const std::vector<reconcile::Start>& starts) {
+struct Starts {
   std::optional<reconcile::Unplaced> unplaced;
+  bool some_wait = false;
+};
+// Carries the starts out. What found no place is told; a rebalancing start that finds none is not.
+Starts start_tasks(Step& step, const model::ServiceArn& arn,
+                   const std::vector<reconcile::Start>& starts) {
+  Starts sum;
   std::vector<model::TaskArn> all;
   for (const reconcile::Start& start : starts) {
     StartedTasks outcome = start_service_tasks(step, arn, start);
@@ -97,13 +111,14 @@ std::optional<reconcile::Unplaced> start_tasks(Step& step, const model::ServiceA
       continue;
     }
     all.insert(all.end(), outcome.started.begin(), outcome.started.end());
+    sum.some_wait = sum.some_wait || outcome.some_wait;
     if (!outcome.unplaced) continue;
-    const int32_t before = unplaced ? unplaced->count : 0;
-    unplaced = std::move(outcome.unplaced);
-    unplaced->count += before;
+    const int32_t before = sum.unplaced ? sum.unplaced->count : 0;
+    sum.unplaced = std::move(outcome.unplaced);
+    sum.unplaced->count += before;
   }
   tell_started(step, arn, all);
-  return unplaced;
+  return sum;
 }
 
 reconcile::Situation situation_of(const Step& step, const model::Service& service) {
@@ -169,20 +184,22 @@ PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundin
     }
     situation.fit = std::move(*fit);
   }
-  const reconcile::Decisions first = reconcile::reconcile(situation, step.random);
+  const reconcile::Decisions first = step.settings.reconciler(situation, step.random);
   keep_decisions(step, arn, first);
-  stop_tasks(step, arn, first.stops);
-  situation.unplaced = start_tasks(step, arn, first.starts);
-  // What was rolled back, completed or hooked changes what is next.
+  bool altered = stop_tasks(step, arn, first.stops) || !first.rollouts.empty();
+  const Starts starts = start_tasks(step, arn, first.starts);
+  situation.unplaced = starts.unplaced;
+  // What was rolled back, completed or hooked changes what is next; so do tasks that wait.
+  altered = altered || starts.some_wait;
   PassResult result{.waiting = situation.unplaced.has_value(),
-                    .again = first.more || !first.rollouts.empty(),
+                    .again = first.more || altered,
                     .wake = first.wake};
   if (!situation.unplaced) return result;
-  const reconcile::Decisions second = reconcile::reconcile(situation, step.random);
+  const reconcile::Decisions second = step.settings.reconciler(situation, step.random);
   keep_decisions(step, arn, second);
-  stop_tasks(step, arn, second.stops);
+  altered = stop_tasks(step, arn, second.stops) || altered;
   result.wake = std::min(result.wake, second.wake);
-  result.again = !first.rollouts.empty();
+  result.again = altered;
   return result;
 }
 

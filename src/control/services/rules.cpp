@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "control/capacity/strategy_rules.h"
 #include "control/errors.h"
 #include "control/services/service_tasks.h"
 #include "control/tags.h"
@@ -112,6 +113,11 @@ void take(std::optional<T>& over, const std::optional<T>& given) {
 
 base::Result<void> check_daemon(const model::Service& service) {
   if (service.scheduling != Scheduling::Daemon) return {};
+  if (!service.source.capacity_provider_strategy.empty()) {
+    return invalid_parameter(
+        "The daemon scheduling strategy does not support a capacity provider strategy: it places "
+        "one task on each instance that its constraints allow.");
+  }
   if (!service.placement_strategy.empty()) {
     return invalid_parameter(
         "The daemon scheduling strategy does not support placement strategies: it places one task "
@@ -152,6 +158,24 @@ base::Result<std::string> service_launch_type(const std::optional<api::ecs::Laun
       api::to_string(*type)));
 }
 
+template <class Request>
+base::Result<void> take_capacity(const Step& step, const model::Cluster& cluster,
+                                 Scheduling scheduling, const Request& request,
+                                 model::TaskSource& source) {
+  source.launch_type = TRY(service_launch_type(request.launch_type));
+  if (scheduling == Scheduling::Daemon && request.capacity_provider_strategy.empty()) return {};
+  source.capacity_provider_strategy = TRY(strategy_for(
+      step, cluster, request.capacity_provider_strategy, request.launch_type.has_value()));
+  return {};
+}
+
+template base::Result<void> take_capacity(const Step&, const model::Cluster&, Scheduling,
+                                          const api::ecs::CreateServiceRequest&,
+                                          model::TaskSource&);
+template base::Result<void> take_capacity(const Step&, const model::Cluster&, Scheduling,
+                                          const api::ecs::CreateTaskSetRequest&,
+                                          model::TaskSource&);
+
 std::optional<api::ecs::NetworkConfiguration> named_network(
     const std::optional<api::ecs::NetworkConfiguration>& given) {
   return given && given->awsvpc_configuration ? given : std::nullopt;
@@ -164,11 +188,6 @@ base::Result<void> check_offered(const Request& request) {
   }
   if (!request.service_registries.empty()) {
     return not_offered_member("serviceRegistries", "AWS Cloud Map");
-  }
-  if (!request.capacity_provider_strategy.empty()) {
-    return client_error(
-        "capacityProviderStrategy is not offered by this version of Berth: leave it out, or name a "
-        "launchType.");
   }
   if (request.platform_version && !request.platform_version->empty()) {
     return client_error("platformVersion is for launchType FARGATE, which Berth does not offer.");

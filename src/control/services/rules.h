@@ -18,6 +18,15 @@ base::Result<void> check_service_name(const std::string& name);
 // "EC2", "EXTERNAL", or empty where none is named. Errors: ClientException.
 base::Result<std::string> service_launch_type(const std::optional<api::ecs::LaunchType>& type);
 
+// What the service's tasks go by: the launch type in it, or a capacity provider strategy. Where
+// neither is given, the cluster's default strategy, which a DAEMON does not follow.
+// Request: CreateServiceRequest or CreateTaskSetRequest.
+// Errors: InvalidParameterException and ClientException naming what is wrong.
+template <class Request>
+base::Result<void> take_capacity(const Step& step, const model::Cluster& cluster,
+                                 api::ecs::SchedulingStrategy scheduling, const Request& request,
+                                 model::TaskSource& source);
+
 // Clients send an empty one for tasks without an address of their own: that is none.
 std::optional<api::ecs::NetworkConfiguration> named_network(
     const std::optional<api::ecs::NetworkConfiguration>& given);

@@ -31,6 +31,23 @@ model::ServiceArn service_arn_of(const Step& step, const model::Task& task) {
   return model::service_arn(step.settings.account, task.cluster, model::service_of(task));
 }
 
+// The services whose way of rolling these tags may change: of one service, or of a cluster.
+std::vector<model::ServiceArn> rolled_by(const Step& step, const model::TagsSet& change) {
+  if (const auto* const service = std::get_if<model::ServiceArn>(&change.resource)) {
+    return {*service};
+  }
+  std::vector<model::ServiceArn> found;
+  const auto* const cluster = std::get_if<model::ClusterName>(&change.resource);
+  if (cluster == nullptr) return found;
+  const auto first = model::service_arn(step.settings.account, *cluster, "");
+  const auto& services = step.state().services;
+  for (auto it = services.lower_bound(first);
+       it != services.end() && it->second.cluster == *cluster; ++it) {
+    if (it->second.status != model::ServiceStatus::Inactive) found.push_back(it->first);
+  }
+  return found;
+}
+
 }  // namespace
 
 ServiceScheduler::ServiceScheduler(const model::ClusterState& state, base::Time now) {
@@ -118,6 +135,8 @@ void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
     task_changed(step, stop->arn, false);
   } else if (const auto* const health = std::get_if<model::ContainerHealthReported>(&change)) {
     task_changed(step, health->arn, false);
+  } else if (const auto* const waits = std::get_if<model::TaskWaits>(&change)) {
+    task_changed(step, waits->arn, false);
   } else if (const auto* const protection = std::get_if<model::TaskProtectionSet>(&change)) {
     task_changed(step, protection->arn, false);
   } else if (const auto* const put = std::get_if<model::ServicePut>(&change)) {
@@ -127,9 +146,8 @@ void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
   } else if (const auto* const gone = std::get_if<model::ServiceForgotten>(&change)) {
     unmark(gone->arn);
     waiting_.erase(gone->arn);
-  } else if (std::holds_alternative<model::TagsSet>(change)) {
-    // A tag may change how a service rolls.
-    for (const auto& [arn, tried_at] : waiting_) mark(arn, step.now + flock);
+  } else if (const auto* const tags = std::get_if<model::TagsSet>(&change)) {
+    for (const model::ServiceArn& arn : rolled_by(step, *tags)) mark(arn, step.now + flock);
   } else if (gives_capacity(change)) {
     std::vector<model::InstanceArn> touched;
     model::touched_instances(step.state(), change, touched);
@@ -137,11 +155,11 @@ void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
   }
 }
 
-void ServiceScheduler::observe(Step& step, const Output& output) {
+void ServiceScheduler::observe(Step& step, const Output& output, size_t first) {
   // Counting a task's end adds changes of its own, which need no second look; a change that was
   // looked at is not touched after that.
   const size_t count = output.changes.size();
-  for (size_t i = 0; i < count; ++i) observe_change(step, output.changes[i]);
+  for (size_t i = first; i < count; ++i) observe_change(step, output.changes[i]);
 }
 
 void ServiceScheduler::run_pass(Step& step, const model::ServiceArn& service,

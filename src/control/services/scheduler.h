@@ -19,9 +19,10 @@ class ServiceScheduler {
  public:
   ServiceScheduler(const model::ClusterState& state, base::Time now);
 
-  // Takes in the changes that an input has made: what a task's end says about its deployment
-  // becomes durable with it; services that may have something to do are due.
-  void observe(Step& step, const Output& output);
+  // Takes in the changes that a step has made, from the one with that index on: what a task's end
+  // says about its deployment becomes durable with it; services that may have something to do are
+  // due.
+  void observe(Step& step, const Output& output, size_t first);
   // Reconciles services that are due; some are left for the next call where there are many.
   void tick(Step& step);
   base::Time next_tick() const;

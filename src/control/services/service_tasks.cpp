@@ -4,7 +4,10 @@
 #include <set>
 
 #include "base/format.h"
+#include "control/capacity/admission.h"
+#include "control/capacity/strategy_rules.h"
 #include "control/errors.h"
+#include "reconcile/queue/tags.h"
 #include "reconcile/rebalancing.h"
 
 namespace control {
@@ -40,6 +43,15 @@ api::ecs::PlacementConstraint in_zone(const std::string& zone) {
   return constraint;
 }
 
+// Gangs are of RunTask: a service starts its tasks one by one, and again one by one.
+base::Result<void> check_queue_tags(const api::List<api::ecs::Tag>& tags) {
+  const reconcile::queue::Tags read = TRY(reconcile::queue::read_tags(tags));
+  if (read.gang.empty()) return {};
+  return invalid_parameter(base::format(
+      "The tag {} is for tasks that RunTask starts together: leave it out of a service's tags.",
+      reconcile::queue::gang_tag));
+}
+
 reconcile::Unplaced unplaced_of(int32_t count, const placement::Refusal& refusal) {
   return {.count = count,
           .nearest = refusal.instance,
@@ -47,7 +59,59 @@ reconcile::Unplaced unplaced_of(int32_t count, const placement::Refusal& refusal
           .detail = refusal.detail};
 }
 
-// The seam at which a task that does not fit anywhere could wait for capacity instead.
+// How many tasks of the deployment or task set each capacity provider has.
+ProviderCounts counts_of(const Step& step, const model::Service& service, const std::string& id) {
+  ProviderCounts counts;
+  const auto* const tasks = model::tasks_of(step.state(), service);
+  if (tasks == nullptr) return counts;
+  for (const model::TaskArn& arn : *tasks) {
+    const model::Task& task = step.state().tasks.at(arn);
+    if (task.started_by == id && task.desired_status != model::TaskStatus::Stopped) {
+      ++counts[task.capacity_provider];
+    }
+  }
+  return counts;
+}
+
+// Starts the tasks of one Start whose source has a capacity provider strategy.
+class Admissions {
+ public:
+  Admissions(Step& step, const model::Service& service, const reconcile::Start& start)
+      : step_(step),
+        start_(start),
+        counts_(counts_of(step, service, start.id)),
+        room_(provisioning_room(step.state(), service.cluster)) {}
+
+  // One task more; why there can be none.
+  std::optional<reconcile::Unplaced> admit(TaskPlan& plan, int32_t count, StartedTasks& outcome) {
+    const std::string provider = next_provider(start_.source.capacity_provider_strategy, counts_);
+    const bool limited = provider != model::berth_queue;
+    if (limited && room_ == 0) {
+      return reconcile::Unplaced{.count = count,
+                                 .nearest = {},
+                                 .reason = "PROVISIONING",
+                                 .detail = quota_sentence(most_waiting_for_groups)};
+    }
+    const model::Task& task = admit_task(step_, plan, provider);
+    ++counts_[provider];
+    if (limited && task.waiting) --room_;
+    outcome.started.push_back(task.arn);
+    outcome.some_wait = outcome.some_wait || task.waiting.has_value();
+    return std::nullopt;
+  }
+
+  // For tasks that are to go there or nowhere: they do not wait.
+  std::string next() const {
+    return next_provider(start_.source.capacity_provider_strategy, counts_);
+  }
+
+ private:
+  Step& step_;
+  const reconcile::Start& start_;
+  ProviderCounts counts_;
+  size_t room_;
+};
+
 std::optional<reconcile::Unplaced> place_one(Step& step, const TaskPlan& plan,
                                              const reconcile::Start& start, int32_t count,
                                              StartedTasks& outcome) {
@@ -101,12 +165,11 @@ base::Result<TaskPlan> plan_service_task(const Step& step, const model::Service&
                      .inactive_definition_too = true}));
   plan.request.group = "service:" + service.name;
   plan.task.group = plan.request.group;
-  for (const auto& constraint : service.placement_constraints) {
-    plan.request.constraints.push_back(constraint);
-  }
-  plan.request.strategies = strategies_of(service);
-  TRY_VOID(placement::validate(plan.request.constraints, plan.request.strategies));
+  TRY_VOID(ask_placement(plan, service.placement_constraints, strategies_of(service)));
   add_managed_tags(service, plan.task.tags);
+  if (names_provider(source.capacity_provider_strategy, model::berth_queue)) {
+    TRY_VOID(check_queue_tags(plan.task.tags));
+  }
   return plan;
 }
 
@@ -122,9 +185,21 @@ StartedTasks start_service_tasks(Step& step, const model::ServiceArn& arn,
     return outcome;
   }
   plan->task.started_by = start.id;
+  std::optional<Admissions> admissions;
+  if (!start.source.capacity_provider_strategy.empty()) {
+    admissions.emplace(step, step.state().services.at(arn), start);
+  }
   if (!start.zone.empty()) plan->request.constraints.push_back(in_zone(start.zone));
   for (int32_t i = 0; i < start.count; ++i) {
-    outcome.unplaced = place_one(step, *plan, start, start.count - i, outcome);
+    const int32_t left = start.count - i;
+    if (admissions && start.zone.empty()) {
+      outcome.unplaced = admissions->admit(*plan, left, outcome);
+    } else {
+      if (admissions) {
+        plan->request.capacity_provider = plan->task.capacity_provider = admissions->next();
+      }
+      outcome.unplaced = place_one(step, *plan, start, left, outcome);
+    }
     if (outcome.unplaced) return outcome;
   }
   return outcome;

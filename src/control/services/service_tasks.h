@@ -20,8 +20,10 @@ base::Result<TaskPlan> plan_service_task(const Step& step, const model::Service&
 struct StartedTasks {
   std::vector<model::TaskArn> started;
   std::optional<reconcile::Unplaced> unplaced;
+  bool some_wait = false;
 };
-// Places them one by one, and stops at the first that finds no place.
+// Places them one by one, and stops at the first that finds no place. With a capacity provider
+// strategy such a task is started nevertheless, and waits in PROVISIONING.
 StartedTasks start_service_tasks(Step& step, const model::ServiceArn& service,
                                  const reconcile::Start& start);
 
