@@ -63,9 +63,11 @@ class Queue(unittest.TestCase):
         self.running = []
 
     def tearDown(self):
-        for arn in ecs.list_tasks()["taskArns"]:
+        arns = ecs.list_tasks()["taskArns"]
+        for arn in arns:
             ecs.stop_task(task=arn)
-        wait_for(lambda: not ecs.list_tasks()["taskArns"], "all tasks stop", 60)
+        for arn in arns:  # A GPU is free again only then.
+            tasks.wait(arn, "STOPPED")
 
     def fill(self, **tags):
         """Both instances, four GPUs each."""
@@ -130,7 +132,8 @@ class Queue(unittest.TestCase):
         lines = set()
         for arn in gang:
             container = tasks.wait(arn, "RUNNING")["containers"][0]["runtimeId"]
-            lines.add(server.docker.run("logs", container).strip())
+            lines.add(wait_for(lambda one=container: server.docker.run("logs", one).strip(),
+                               "it has printed its line"))
         self.assertEqual({f"{rank} of 2 at 127.0.0.1 127.0.0.1:4711 {rank}/2" for rank in (0, 1)},
                          lines)
 
@@ -147,7 +150,7 @@ class Queue(unittest.TestCase):
         refused = ecs.run_task(taskDefinition="gpu4", count=3, tags=tags)
         self.assertEqual(([], 3), (refused["tasks"], len(refused["failures"])))
         started = ecs.run_task(taskDefinition="gpu4", count=2, tags=tags)
-        self.assertEqual(([], 2), (started["failures"], len(started["tasks"])))
+        self.assertEqual(([], 2), (started["failures"], len(started["tasks"])), started["failures"])
 
     def test_a_wrong_tag(self):
         with self.assertRaisesRegex(ecs.exceptions.InvalidParameterException,
