@@ -37,7 +37,9 @@ Result<std::unique_ptr<DockerClient>> DockerClient::create(const std::string& ho
 }
 
 DockerClient::DockerClient(std::unique_ptr<Transport> transport, Timeouts timeouts)
-    : transport_(std::move(transport)), timeouts_(timeouts) {}
+    : transport_(std::move(transport)), timeouts_(timeouts) {
+  network_turn_.push(true);
+}
 
 Error DockerClient::transport_failure(Operation operation, const TransportError& error,
                                       base::Milliseconds timeout) {

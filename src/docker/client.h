@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/queue.h"
 #include "base/time.h"
 #include "docker/errors.h"
 #include "docker/runtime.h"
@@ -80,6 +81,9 @@ class DockerClient final : public ContainerRuntime,
   Result<void> stream(const Sent& sent, const std::stop_token& stop, const OnBytes& on_bytes);
   Result<json::Value> get(Operation operation, std::string path);
   Result<ContainerState> inspect_for(Operation operation, const std::string& id);
+  Result<void> make_network(const NetworkRequest& request);
+  Result<std::vector<std::string>> networks_named(const std::string& name);
+  Result<void> keep_one_network(std::vector<std::string> ids);
   Error transport_failure(Operation operation, const TransportError& error,
                           base::Milliseconds timeout);
   Error refusal(Operation operation, const Answer& answer);
@@ -87,6 +91,7 @@ class DockerClient final : public ContainerRuntime,
   std::unique_ptr<Transport> transport_;
   Timeouts timeouts_;
   std::atomic<uint32_t> api_minor_{0};  // 41 of "1.41"; 0: not agreed yet.
+  base::Queue<bool> network_turn_{1};   // Whose it is looks for a network and makes it.
 };
 
 }  // namespace docker

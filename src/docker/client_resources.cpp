@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
@@ -95,24 +96,68 @@ Result<void> DockerClient::remove_image(const std::string& image) {
   return {};
 }
 
-Result<void> DockerClient::create_network(const NetworkRequest& request) {
-  const auto there = send({.operation = Operation::CreateNetwork,
-                           .path = base::format("/networks/{}", url_encode(request.name)),
-                           .timeout = timeouts_.short_call});
-  if (there || there.error().cause != Cause::NotFound) {
-    return there ? Result<void>() : std::unexpected(there.error());
+// Ids, the oldest first.
+Result<std::vector<std::string>> DockerClient::networks_named(const std::string& name) {
+  const json::Value filters = json::Value::object({{"name", json::Value::array({name})}});
+  const json::Value listed =
+      TRY(get(Operation::CreateNetwork,
+              base::format("/networks?filters={}", url_encode(json::print(filters)))));
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const json::Value& network : listed.items()) {
+    // The daemon's filter takes parts of names too.
+    if (network["Name"].text_or("") != name) continue;
+    found.emplace_back(network["Created"].text_or(""), network["Id"].text_or(""));
   }
-  const json::Value body = json::Value::object({{"Name", request.name},
-                                                {"Driver", request.driver},
-                                                {"CheckDuplicate", true},
-                                                {"Labels", object_of(request.labels)}});
-  const auto made = send({.operation = Operation::CreateNetwork,
-                          .method = "POST",
-                          .path = "/networks/create",
-                          .timeout = timeouts_.create,
-                          .body = json::print(body)});
-  // Somebody else made it meanwhile.
-  if (!made && made.error().cause != Cause::Conflict) return std::unexpected(made.error());
+  std::ranges::sort(found);
+  std::vector<std::string> ids;
+  for (auto& [created, id] : found) ids.push_back(std::move(id));
+  return ids;
+}
+
+// Two networks may have one name, even with CheckDuplicate: the daemon looks and makes in two
+// steps. A container then joins neither ("network n is ambiguous"). So this process makes one at a
+// time, and what another process made meanwhile (an agent that was killed) is taken for ours.
+Result<void> DockerClient::create_network(const NetworkRequest& request) {
+  network_turn_.pop();
+  const Result<void> made = make_network(request);
+  network_turn_.push(true);
+  return made;
+}
+
+Result<void> DockerClient::make_network(const NetworkRequest& request) {
+  std::vector<std::string> ids = TRY(networks_named(request.name));
+  if (ids.empty()) {
+    const json::Value body = json::Value::object({{"Name", request.name},
+                                                  {"Driver", request.driver},
+                                                  {"CheckDuplicate", true},
+                                                  {"Labels", object_of(request.labels)}});
+    const auto made = send({.operation = Operation::CreateNetwork,
+                            .method = "POST",
+                            .path = "/networks/create",
+                            .timeout = timeouts_.create,
+                            .body = json::print(body)});
+    if (!made && made.error().cause != Cause::Conflict) return std::unexpected(made.error());
+    ids = TRY(networks_named(request.name));
+  }
+  return keep_one_network(std::move(ids));
+}
+
+// The oldest, unless only a newer one is in use.
+Result<void> DockerClient::keep_one_network(std::vector<std::string> ids) {
+  std::optional<Error> kept;
+  size_t left = ids.size();
+  for (size_t i = ids.size(); i-- > 0 && left > 1;) {
+    const auto removed = send({.operation = Operation::CreateNetwork,
+                               .method = "DELETE",
+                               .path = base::format("/networks/{}", url_encode(ids[i])),
+                               .timeout = timeouts_.remove});
+    if (removed || removed.error().cause == Cause::NotFound) {
+      --left;
+    } else {
+      kept = removed.error();
+    }
+  }
+  if (left > 1) return std::unexpected(*kept);
   return {};
 }
 

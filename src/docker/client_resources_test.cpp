@@ -89,24 +89,64 @@ TEST(ClientResources, an_image_that_is_gone_is_removed_and_one_in_use_is_not) {
   EXPECT_EQ(removed.error().code, "CannotRemoveImageError");
 }
 
-TEST(ClientResources, a_network_is_made_once_whoever_makes_it) {
-  Session session(
-      {answer("GET /v1.41/networks/n", 200, R"({"Name":"n"})"),
-       answer("GET /v1.41/networks/n", 404, R"({"message":"network n not found"})"),
-       answer("POST /v1.41/networks/create", 201, R"({"Id":"1"})"),
-       answer("GET /v1.41/networks/n", 404, R"({"message":"network n not found"})"),
-       answer("POST /v1.41/networks/create", 409,
-              R"({"message":"network with name n already exists"})"),
-       answer("GET /v1.41/networks/n", 404, R"({"message":"network n not found"})"),
-       answer("POST /v1.41/networks/create", 500,
-              R"({"message":"could not find an available, non-overlapping IPv4 address pool"})")});
+const std::string list_n = "GET /v1.41/networks?filters=" + url_encode(R"({"name":["n"]})");
+const std::string one_n = R"([{"Name":"n","Id":"1","Created":"2026-01-01T00:00:00.1Z"},
+                              {"Name":"other-n","Id":"2","Created":"2025-01-01T00:00:00Z"}])";
+const std::string two_n = R"([{"Name":"n","Id":"1","Created":"2026-01-01"},
+                              {"Name":"n","Id":"2","Created":"2026-01-02"}])";
+const std::string in_use = R"({"message":"network n has active endpoints"})";
+
+TEST(ClientResources, a_network_that_is_there_is_not_made_again) {
+  Session session({answer(list_n, 200, one_n)});
   EXPECT_TRUE(session.client->create_network({.name = "n"}));
+}
+
+TEST(ClientResources, a_network_is_made_with_its_labels) {
+  Session session({answer(list_n, 200, R"([{"Name":"other-n","Id":"2"}])"),
+                   answer("POST /v1.41/networks/create", 201, R"({"Id":"1"})"),
+                   answer(list_n, 200, one_n)});
   EXPECT_TRUE(session.client->create_network({.name = "n", .labels = {{"a", "b"}}}));
+  EXPECT_NE(session.calls[2].body.find(R"("Labels":{"a":"b"})"), std::string::npos);
+}
+
+TEST(ClientResources, a_network_that_somebody_made_meanwhile_will_do) {
+  Session session({answer(list_n, 200, "[]"),
+                   answer("POST /v1.41/networks/create", 409,
+                          R"({"message":"network with name n already exists"})"),
+                   answer(list_n, 200, one_n)});
   EXPECT_TRUE(session.client->create_network({.name = "n"}));
-  const auto made = session.client->create_network({.name = "n"});
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, "CannotCreateNetworkError");
-  EXPECT_NE(session.calls[3].body.find(R"("Labels":{"a":"b"})"), std::string::npos);
+}
+
+TEST(ClientResources, of_several_networks_of_one_name_the_oldest_stays) {
+  Session session(
+      {answer(list_n, 200, R"([{"Name":"n","Id":"b","Created":"2026-01-02"},
+                                           {"Name":"n","Id":"c","Created":"2026-01-01"},
+                                           {"Name":"n","Id":"a","Created":"2026-01-02"}])"),
+       answer("DELETE /v1.41/networks/b", 204, ""),
+       answer("DELETE /v1.41/networks/a", 404, R"({"message":"network a not found"})")});
+  EXPECT_TRUE(session.client->create_network({.name = "n"}));
+  EXPECT_EQ(session.calls.size(), 4U);
+}
+
+TEST(ClientResources, of_several_networks_of_one_name_that_in_use_stays) {
+  Session session({answer(list_n, 200, two_n), answer("DELETE /v1.41/networks/2", 403, in_use),
+                   answer("DELETE /v1.41/networks/1", 204, "")});
+  EXPECT_TRUE(session.client->create_network({.name = "n"}));
+  EXPECT_EQ(session.calls.size(), 4U);
+}
+
+TEST(ClientResources, a_network_that_cannot_be_made_or_told_apart_is_an_error) {
+  Session session({answer(list_n, 200, "[]"),
+                   answer("POST /v1.41/networks/create", 500,
+                          R"({"message":"could not find an available address pool"})"),
+                   answer(list_n, 200, two_n), answer("DELETE /v1.41/networks/2", 403, in_use),
+                   answer("DELETE /v1.41/networks/1", 403, in_use)});
+  for (const std::string_view reason : {"address pool", "active endpoints"}) {
+    const auto made = session.client->create_network({.name = "n"});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, "CannotCreateNetworkError");
+    EXPECT_NE(made.error().message.find(reason), std::string::npos) << made.error().message;
+  }
 }
 
 TEST(PauseImage, its_program_is_an_elf_in_a_tar) {

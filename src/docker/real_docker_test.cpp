@@ -353,6 +353,30 @@ TEST_F(RealDocker, ports_are_bound_and_told) {
   EXPECT_EQ(state.ip_addresses.size(), 1U);
 }
 
+TEST_F(RealDocker, a_network_that_many_make_at_once_is_one) {
+  const std::string host = std::getenv("BERTH_TEST_DOCKER");
+  const std::string network = name("network");
+  const auto other = DockerClient::create(host).value();  // As another process.
+  {
+    std::vector<std::jthread> makers;
+    for (int i = 0; i < 8; ++i) {
+      makers.emplace_back([&, maker = i % 2 == 0 ? client_.get() : other.get()] {
+        const auto made = maker->create_network({.name = network});
+        EXPECT_TRUE(made.has_value()) << made.error().message;
+      });
+    }
+  }
+  json::Value joining = body("sleep 1000");
+  joining.set("HostConfig", json::Value::object({{"NetworkMode", network}}));
+  const std::string id = start("a", joining);
+  EXPECT_EQ(client_->inspect(id).value().ip_addresses.size(), 1U);
+  ASSERT_TRUE(client_->remove(id, {.force = true, .volumes = true}).has_value());
+  const auto removed = http_transport(host).value()->request(
+      {.method = "DELETE", .target = "/networks/" + network, .timeout = std::chrono::seconds(10)});
+  ASSERT_TRUE(removed.has_value()) << removed.error().message;
+  EXPECT_EQ(removed->status, 204) << removed->body;
+}
+
 TEST_F(RealDocker, a_host_port_can_be_taken_once) {
   const auto served = [this](const std::string& host_port) {
     json::Value result = body("sleep 1000");

@@ -344,7 +344,7 @@ class ContainerResources {
   // container has it.
   virtual Result<void> remove_image(const std::string& image) = 0;
 
-  // Success when there is one of that name. Errors: CannotCreateNetworkError.
+  // Afterwards there is one of that name and no second. Errors: CannotCreateNetworkError.
   virtual Result<void> create_network(const NetworkRequest& request) = 0;
 };
 
