@@ -1,11 +1,11 @@
 #include "agent/core/container_network.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "agent/core/container_body.h"
 #include "base/format.h"
+#include "model/port_range.h"
 
 namespace agent::core {
 namespace {
@@ -15,15 +15,9 @@ std::optional<PortRange> port_range(const acs::PortMapping& mapping) {
   if (mapping.container_port_range.empty()) {
     return PortRange{mapping.container_port, mapping.container_port, udp};
   }
-  const std::string& text = mapping.container_port_range;
-  PortRange range{.first = 0, .last = 0, .udp = udp};
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, range.first);
-  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
-  const auto last = std::from_chars(first.ptr + 1, end, range.last);
-  if (last.ec != std::errc{} || last.ptr != end) return std::nullopt;
-  if (range.first < 1 || range.last > 65535 || range.first > range.last) return std::nullopt;
-  return range;
+  const auto range = model::parse_port_range(mapping.container_port_range);
+  if (!range) return std::nullopt;
+  return PortRange{range->first, range->last, udp};
 }
 
 void append(json::Value& object, std::string_view name, const json::Value& item) {

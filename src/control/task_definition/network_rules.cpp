@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include "control/task_definition/rules.h"
+#include "model/port_range.h"
 
 namespace control {
 namespace {
@@ -21,10 +21,10 @@ std::unexpected<base::Error> invalid_port(std::string_view member, const Contain
 }
 
 // Source: ECS API reference, PortMapping, containerPortRange.
-base::Result<PortRange> check_port_range(NetworkMode mode, const Container& container,
-                                         const api::ecs::PortMapping& mapping) {
+base::Result<model::PortRange> check_port_range(NetworkMode mode, const Container& container,
+                                                const api::ecs::PortMapping& mapping) {
   const std::string& text = *mapping.container_port_range;
-  const auto range = parse_port_range(text);
+  const auto range = model::parse_port_range(text);
   if (!range) {
     return invalid_port("containerPortRange", container,
                         base::format("\"{}\" is no range of ports: write it as 8080-8090, with "
@@ -44,10 +44,10 @@ base::Result<PortRange> check_port_range(NetworkMode mode, const Container& cont
 
 // No two of a container's ranges share a port. Source: as above.
 base::Result<void> check_port_ranges(NetworkMode mode, const Container& container) {
-  std::vector<std::pair<PortRange, bool>> ranges;
+  std::vector<std::pair<model::PortRange, bool>> ranges;
   for (const api::ecs::PortMapping& mapping : container.port_mappings) {
     if (!mapping.container_port_range) continue;
-    const PortRange range = TRY(check_port_range(mode, container, mapping));
+    const model::PortRange range = TRY(check_port_range(mode, container, mapping));
     const bool udp = mapping.protocol == api::ecs::TransportProtocol::Udp;
     for (const auto& [other, other_udp] : ranges) {
       if (udp != other_udp || range.first > other.last || other.first > range.last) continue;
@@ -192,17 +192,6 @@ base::Result<void> check_task_network(const Registration& request, const Contain
 }
 
 }  // namespace
-
-std::optional<PortRange> parse_port_range(std::string_view text) {
-  PortRange range;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, range.first);
-  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
-  const auto last = std::from_chars(first.ptr + 1, end, range.last);
-  if (last.ec != std::errc{} || last.ptr != end) return std::nullopt;
-  if (range.first < 1 || range.last > 65535 || range.first > range.last) return std::nullopt;
-  return range;
-}
 
 std::string_view linked_container(std::string_view link) {
   return link.substr(0, link.find(':'));

@@ -52,12 +52,6 @@ base::Result<void> check_log_configuration(const Container& container);
 
 // network_rules.cpp: portMappings, links and hostnames against the network mode.
 base::Result<void> check_network(const Registration& request);
-struct PortRange {
-  int32_t first = 0;
-  int32_t last = 0;
-};
-// "8080-8090"; nullopt for anything else.
-std::optional<PortRange> parse_port_range(std::string_view text);
 
 // volume_rules.cpp: volumes, mountPoints and volumesFrom.
 base::Result<void> check_volumes(const Registration& request);
