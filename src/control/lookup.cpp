@@ -104,6 +104,15 @@ base::Result<const model::TaskDefinition*> require_task_definition(const Step& s
   return found;
 }
 
+base::Result<const model::TaskDefinition*> require_active_task_definition(const Step& step,
+                                                                          std::string_view name) {
+  const model::TaskDefinition* const found = TRY(require_task_definition(step, name));
+  if (found->definition.status != api::ecs::TaskDefinitionStatus::Active) {
+    return client_error("TaskDefinition is inactive");
+  }
+  return found;
+}
+
 base::Result<void> allow(const Step& step, std::string_view operation,
                          const model::ClusterName& cluster, std::string_view instance) {
   return auth::allow(step.caller, {.service = "ecs",

@@ -40,6 +40,10 @@ base::Result<const model::ContainerInstance*> require_instance(const Step& step,
 base::Result<const model::TaskDefinition*> require_task_definition(const Step& step,
                                                                    std::string_view name);
 
+// The same, and ACTIVE. Errors: also ClientException, "TaskDefinition is inactive".
+base::Result<const model::TaskDefinition*> require_active_task_definition(const Step& step,
+                                                                          std::string_view name);
+
 // A restricted key acts on its own cluster, and once it has registered only as its own instance.
 // `cluster` is a name; `instance` an ARN, or empty where the operation names none.
 // Errors: AccessDeniedException.

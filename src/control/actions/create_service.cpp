@@ -69,10 +69,7 @@ base::Result<model::TaskSource> source_of(const Step& step, const model::Cluster
     return invalid_parameter("taskDefinition must not be empty.");
   }
   const model::TaskDefinition* const definition =
-      TRY(require_task_definition(step, *request.task_definition));
-  if (definition->definition.status != api::ecs::TaskDefinitionStatus::Active) {
-    return client_error("TaskDefinition is inactive");
-  }
+      TRY(require_active_task_definition(step, *request.task_definition));
   source.task_definition =
       model::TaskDefinitionArn(definition->definition.task_definition_arn.value_or(""));
   return source;

@@ -46,10 +46,7 @@ base::Result<model::TaskSource> updated_source(const Step& step, const model::Cl
   model::TaskSource source = before.source;
   if (request.task_definition) {
     const model::TaskDefinition* const definition =
-        TRY(require_task_definition(step, *request.task_definition));
-    if (definition->definition.status != api::ecs::TaskDefinitionStatus::Active) {
-      return client_error("TaskDefinition is inactive");
-    }
+        TRY(require_active_task_definition(step, *request.task_definition));
     source.task_definition =
         model::TaskDefinitionArn(definition->definition.task_definition_arn.value_or(""));
   }
