@@ -46,14 +46,8 @@ base::Result<void> check_name(const std::string& name) {
 }
 
 base::Result<void> check_kind(const Request& request) {
-  if (request.managed_instances_provider) {
-    return client_error(
-        "managedInstancesProvider has AWS choose and run machines, which Berth does not offer: "
-        "give an autoScalingGroupProvider.");
-  }
-  if (!request.auto_scaling_group_provider) {
-    return invalid_parameter("autoScalingGroupProvider must be given.");
-  }
+  TRY_VOID(check_provider_kind(request.managed_instances_provider.has_value(),
+                               request.auto_scaling_group_provider.has_value()));
   if (request.cluster && !request.cluster->empty()) {
     return invalid_parameter(
         "cluster is for a managedInstancesProvider; associate this capacity provider with clusters "

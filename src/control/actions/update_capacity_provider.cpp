@@ -10,14 +10,8 @@ Answer<api::ecs::UpdateCapacityProviderResponse> update_capacity_provider(
     Step& step, const api::ecs::UpdateCapacityProviderRequest& request) {
   const model::CapacityProvider* const before =
       TRY(require_provider(step, "name", request.name.value_or("")));
-  if (request.managed_instances_provider) {
-    return client_error(
-        "managedInstancesProvider has AWS choose and run machines, which Berth does not offer: "
-        "give an autoScalingGroupProvider.");
-  }
-  if (!request.auto_scaling_group_provider) {
-    return invalid_parameter("autoScalingGroupProvider must be given.");
-  }
+  TRY_VOID(check_provider_kind(request.managed_instances_provider.has_value(),
+                               request.auto_scaling_group_provider.has_value()));
   const api::ecs::AutoScalingGroupProviderUpdate& asked = *request.auto_scaling_group_provider;
   model::CapacityProvider made = *before;
   made.group.managed_scaling =

@@ -78,6 +78,16 @@ base::Result<const model::CapacityProvider*> require_provider(const Step& step,
   return &found->second;
 }
 
+base::Result<void> check_provider_kind(bool managed_instances, bool auto_scaling_group) {
+  if (managed_instances) {
+    return client_error(
+        "managedInstancesProvider has AWS choose and run machines, which Berth does not offer: "
+        "give an autoScalingGroupProvider.");
+  }
+  if (!auto_scaling_group) return invalid_parameter("autoScalingGroupProvider must be given.");
+  return {};
+}
+
 base::Result<Scaling> managed_scaling_of(const std::optional<Scaling>& given,
                                          const std::optional<Scaling>& before) {
   using Status = api::ecs::ManagedScalingStatus;

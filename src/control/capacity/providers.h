@@ -30,6 +30,10 @@ base::Result<const model::CapacityProvider*> require_provider(const Step& step,
                                                               std::string_view member,
                                                               std::string_view text);
 
+// Of a request that makes or alters one: which kinds it gives settings of.
+// Errors: ClientException, InvalidParameterException, unless it is an Auto Scaling group alone.
+base::Result<void> check_provider_kind(bool managed_instances, bool auto_scaling_group);
+
 // The settings with `given` put over `before`, and the defaults filled in.
 // Errors: InvalidParameterException naming the member.
 base::Result<api::ecs::ManagedScaling> managed_scaling_of(
