@@ -10,6 +10,7 @@
 #include "placement/pack/mix.h"
 #include "placement/pack/scarcity.h"
 #include "placement/pack/share_value.h"
+#include "placement/pack/testing_kinds.h"
 
 namespace placement::pack {
 namespace {
@@ -17,22 +18,6 @@ namespace {
 using testing::DoubleNear;
 using testing::Each;
 using testing::ElementsAre;
-
-constexpr Hardware eight_gpus{.cpu_units = 96000,
-                              .memory_mib = 384 << 10,
-                              .gpus = 8,
-                              .gpu_memory_mib = 10000,
-                              .shareable = true};
-
-Kind whole(int32_t gpus, int64_t cpu_units = 0) {
-  return {.cpu_units = cpu_units, .whole_gpus = gpus};
-}
-Kind share(int32_t milli, int64_t cpu_units = 0) {
-  return {.cpu_units = cpu_units, .share = {.milli = milli}};
-}
-Kind no_gpu(int64_t cpu_units) {
-  return {.cpu_units = cpu_units};
-}
 
 // ---- Fragmentation
 
