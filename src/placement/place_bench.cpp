@@ -9,6 +9,7 @@
 #include "model/change.h"
 #include "placement/place.h"
 #include "placement/replay/generator.h"
+#include "placement/replay/records.h"
 #include "placement/testing_clock.h"
 
 namespace placement {
@@ -18,7 +19,7 @@ constexpr int64_t full_percent = 90;
 const model::ClusterName cluster_name("bench");
 
 // A machine with GPUs behind one NVSwitch, half of them near each of two NUMA nodes.
-model::ContainerInstance instance_of(const replay::TraceNode& node, int64_t number) {
+model::ContainerInstance dense_instance(const replay::TraceNode& node, int64_t number) {
   model::ContainerInstance instance;
   instance.arn = model::instance_arn({}, cluster_name, base::format("{:032x}", number));
   instance.cluster = cluster_name;
@@ -45,21 +46,13 @@ model::ContainerInstance instance_of(const replay::TraceNode& node, int64_t numb
   return instance;
 }
 
-Request request_of(const replay::TracePod& pod) {
+Request bench_request(const replay::TracePod& pod) {
   Request request;
   request.cluster = cluster_name;
   request.group = "family:bench";
   request.resources.cpu_units = pod.cpu_milli * 1024 / 1000;
   request.resources.memory_mib = pod.memory_mib;
-  if (pod.gpus == 0) return request;
-  model::GpuRequest& gpu = request.resources.gpus.emplace_back();
-  gpu.container = "main";
-  if (pod.gpu_milli < model::whole_gpu_milli) {
-    gpu.kind = model::GpuRequestKind::Fraction;
-    gpu.milli = pod.gpu_milli;
-  } else {
-    gpu.count = static_cast<uint32_t>(pod.gpus);
-  }
+  request.resources.gpus = replay::gpu_requests_of(pod);
   return request;
 }
 
@@ -76,11 +69,11 @@ class Bed {
  public:
   Bed(Policy policy, const replay::Trace& trace) : engine_(policy) {
     for (const replay::TraceNode& node : trace.nodes) {
-      model::ContainerInstance instance = instance_of(node, int64_t(state_.instances.size()));
+      model::ContainerInstance instance = dense_instance(node, int64_t(state_.instances.size()));
       most_milli_ += 10 * full_percent * node.gpus;
       state_.instances.emplace(instance.arn, std::move(instance));
     }
-    for (const replay::TracePod& pod : trace.pods) requests_.push_back(request_of(pod));
+    for (const replay::TracePod& pod : trace.pods) requests_.push_back(bench_request(pod));
     engine_.reset(state_);
     if (policy == Policy::Fgd) engine_.set_workload(cluster_name, requests_);
     int refused = 0;

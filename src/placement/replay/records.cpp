@@ -22,22 +22,26 @@ model::ContainerInstance instance_of(const TraceNode& node, size_t position) {
   return instance;
 }
 
+std::vector<model::GpuRequest> gpu_requests_of(const TracePod& pod) {
+  if (pod.gpus == 0) return {};
+  model::GpuRequest gpu;
+  gpu.container = "main";
+  if (pod.gpu_milli < model::whole_gpu_milli) {
+    gpu.kind = model::GpuRequestKind::Fraction;
+    gpu.milli = pod.gpu_milli;
+  } else {
+    gpu.count = static_cast<uint32_t>(pod.gpus);
+  }
+  return {gpu};
+}
+
 Request request_of(const TracePod& pod) {
   Request request;
   request.cluster = cluster_name;
   request.group = "family:replay";
   request.resources.cpu_units = pod.cpu_milli;
   request.resources.memory_mib = pod.memory_mib;
-  if (pod.gpus > 0) {
-    model::GpuRequest& gpu = request.resources.gpus.emplace_back();
-    gpu.container = "main";
-    if (pod.gpu_milli < model::whole_gpu_milli) {
-      gpu.kind = model::GpuRequestKind::Fraction;
-      gpu.milli = pod.gpu_milli;
-    } else {
-      gpu.count = static_cast<uint32_t>(pod.gpus);
-    }
-  }
+  request.resources.gpus = gpu_requests_of(pod);
   if (!pod.models.empty()) {
     api::ecs::PlacementConstraint constraint;
     constraint.type = api::ecs::PlacementConstraintType::MemberOf;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "model/state.h"
 #include "placement/place.h"
@@ -17,5 +18,7 @@ inline constexpr int64_t unknown_gpu_memory_mib = 16384;  // Of each GPU: the tr
 // core.
 model::ContainerInstance instance_of(const TraceNode& node, size_t position);
 Request request_of(const TracePod& pod);
+// What its container asks of GPUs; none: nothing.
+std::vector<model::GpuRequest> gpu_requests_of(const TracePod& pod);
 
 }  // namespace placement::replay
