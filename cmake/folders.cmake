@@ -11,18 +11,26 @@ set(EXTERNAL_placement PkgConfig::RE2)
 set(EXTERNAL_gpu ${CMAKE_DL_LIBS})
 set(EXTERNAL_cli CLI11::CLI11)
 
-# The generated shapes take seconds to compile, and so do the test libraries: once for all who may
-# include them, not once a file.
-macro(precompile_api_shapes)
-  set(api_shapes <algorithm> <functional> <map> <optional> <string> <variant> <vector>
-                 ${CMAKE_SOURCE_DIR}/src/base/format.h ${CMAKE_SOURCE_DIR}/src/base/result.h
-                 ${CMAKE_SOURCE_DIR}/src/api/generated/ecs.h)
+# What takes seconds to compile, as the generated shapes and the test libraries do, is compiled once
+# for all who may include it, not once a file: a folder takes the precompiled headers of the last of
+# these folders that it is or that its arrows name.
+set(PRECOMPILED_api <algorithm> <functional> <map> <optional> <string> <variant> <vector>
+                    ${CMAKE_SOURCE_DIR}/src/base/format.h ${CMAKE_SOURCE_DIR}/src/base/result.h
+                    ${CMAKE_SOURCE_DIR}/src/api/generated/ecs.h)
+set(PRECOMPILED_model ${PRECOMPILED_api} ${CMAKE_SOURCE_DIR}/src/json/value.h
+                      ${CMAKE_SOURCE_DIR}/src/model/change.h)
+set(PRECOMPILED_control ${PRECOMPILED_model} ${CMAKE_SOURCE_DIR}/src/control/step.h)
+set(precompiling_folders control model api)
+
+macro(precompile_headers_of target)
   add_compile_options(-fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
-  target_precompile_headers(berth_api PRIVATE ${api_shapes})
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "")
-  add_library(berth_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
-  target_link_libraries(berth_test_headers PRIVATE berth_api GTest::gmock rapidcheck)
-  target_precompile_headers(berth_test_headers PRIVATE ${api_shapes} <gmock/gmock.h> <rapidcheck/gtest.h>)
+  target_precompile_headers(berth_${target} PRIVATE ${PRECOMPILED_${target}})
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${target}_test_headers.cpp CONTENT "")
+  add_library(berth_${target}_test_headers OBJECT ${CMAKE_BINARY_DIR}/${target}_test_headers.cpp)
+  target_link_libraries(berth_${target}_test_headers PRIVATE berth_${target} GTest::gmock rapidcheck)
+  target_compile_options(berth_${target}_test_headers PRIVATE -O0)
+  target_precompile_headers(berth_${target}_test_headers PRIVATE ${PRECOMPILED_${target}}
+                            <gmock/gmock.h> <rapidcheck/gtest.h>)
 endmacro()
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/ARCHITECTURE.md folder_rows REGEX "^src/[a-z_/]+/ .* -> ")
@@ -73,17 +81,24 @@ foreach(row ${folder_rows})
 
   add_library(berth_${target} STATIC ${sources})
   target_link_libraries(berth_${target} PUBLIC ${links} ${EXTERNAL_${target}})
-  if(target STREQUAL "api")
-    precompile_api_shapes()
-  elseif("api" IN_LIST arrows)
-    target_precompile_headers(berth_${target} REUSE_FROM berth_api)
+  set(precompiled "")
+  foreach(other ${precompiling_folders})
+    if(NOT precompiled AND (target STREQUAL other OR other IN_LIST arrows))
+      set(precompiled ${other})
+    endif()
+  endforeach()
+  if(target STREQUAL precompiled)
+    precompile_headers_of(${target})
+  elseif(precompiled)
+    target_precompile_headers(berth_${target} REUSE_FROM berth_${precompiled})
   endif()
   if(tests)
     add_executable(${target}_test ${tests})
     target_link_libraries(${target}_test PRIVATE berth_${target} GTest::gmock GTest::gtest_main rapidcheck)
+    target_compile_options(${target}_test PRIVATE -O0)
     target_compile_definitions(${target}_test PRIVATE BERTH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    if(target STREQUAL "api" OR "api" IN_LIST arrows)
-      target_precompile_headers(${target}_test REUSE_FROM berth_test_headers)
+    if(precompiled)
+      target_precompile_headers(${target}_test REUSE_FROM berth_${precompiled}_test_headers)
     endif()
     add_test(NAME ${target} COMMAND ${target}_test)
     set_tests_properties(${target} PROPERTIES TIMEOUT 600)

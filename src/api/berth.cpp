@@ -7,7 +7,8 @@ namespace api::berth {
 
 API_DESCRIBE(CreateJoinTokenRequest, API_MEMBER(cluster, "cluster"),
              API_RANGED(ttl_seconds, "ttlSeconds", (::api::Range{.min = 60, .max = 31'536'000})),
-             API_RANGED(uses, "uses", (::api::Range{.min = 1, .max = 10'000})));
+             API_RANGED(uses, "uses", (::api::Range{.min = 1, .max = 10'000})),
+             API_MEMBER(container_instance, "containerInstance"));
 API_DESCRIBE(CreateJoinTokenResponse, API_MEMBER(token_id, "tokenId"), API_MEMBER(token, "token"),
              API_MEMBER(cluster, "cluster"), API_MEMBER(expires_at, "expiresAt"),
              API_MEMBER(uses, "uses"));
@@ -16,7 +17,8 @@ API_DESCRIBE(JoinClusterRequest, API_REQUIRED(token, "token"),
 API_DESCRIBE(JoinClusterResponse, API_MEMBER(access_key_id, "accessKeyId"),
              API_MEMBER(secret_access_key, "secretAccessKey"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(region, "region"));
-API_DESCRIBE(CreateAgentKeyRequest, API_MEMBER(cluster, "cluster"));
+API_DESCRIBE(CreateAgentKeyRequest, API_MEMBER(cluster, "cluster"),
+             API_MEMBER(container_instance, "containerInstance"));
 API_DESCRIBE(CreateAgentKeyResponse, API_MEMBER(access_key_id, "accessKeyId"),
              API_MEMBER(secret_access_key, "secretAccessKey"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(region, "region"));
@@ -26,7 +28,8 @@ API_DESCRIBE(AgentKeySummary, API_MEMBER(access_key_id, "accessKeyId"),
              API_MEMBER(created_at, "createdAt"));
 API_DESCRIBE(JoinTokenSummary, API_MEMBER(token_id, "tokenId"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(created_at, "createdAt"), API_MEMBER(expires_at, "expiresAt"),
-             API_MEMBER(uses, "uses"), API_MEMBER(used, "used"));
+             API_MEMBER(uses, "uses"), API_MEMBER(used, "used"),
+             API_MEMBER(container_instance_arn, "containerInstanceArn"));
 API_DESCRIBE(ListAgentKeysRequest, API_MEMBER(cluster, "cluster"));
 API_DESCRIBE(ListAgentKeysResponse, API_MEMBER(agent_keys, "agentKeys"),
              API_MEMBER(join_tokens, "joinTokens"));

@@ -16,6 +16,8 @@ struct CreateJoinTokenRequest {
   std::optional<std::string> cluster = {};  // Name or ARN; without it "default".
   std::optional<int64_t> ttl_seconds = {};  // 60 to 31,536,000; without it 3600.
   std::optional<int32_t> uses = {};         // 1 to 10,000; without it 1.
+  // Id or ARN: who joins becomes the agent of this instance, which is there already.
+  std::optional<std::string> container_instance = {};
   friend bool operator==(const CreateJoinTokenRequest&, const CreateJoinTokenRequest&) = default;
 };
 API_DESCRIBED(CreateJoinTokenRequest);
@@ -50,6 +52,7 @@ API_DESCRIBED(JoinClusterResponse);
 // A key for the environment of one official agent.
 struct CreateAgentKeyRequest {
   std::optional<std::string> cluster = {};
+  std::optional<std::string> container_instance = {};  // As of CreateJoinToken.
   friend bool operator==(const CreateAgentKeyRequest&, const CreateAgentKeyRequest&) = default;
 };
 API_DESCRIBED(CreateAgentKeyRequest);
@@ -79,6 +82,7 @@ struct JoinTokenSummary {
   std::optional<base::Time> expires_at = {};
   std::optional<int32_t> uses = {};
   std::optional<int32_t> used = {};
+  std::optional<std::string> container_instance_arn = {};
   friend bool operator==(const JoinTokenSummary&, const JoinTokenSummary&) = default;
 };
 API_DESCRIBED(JoinTokenSummary);

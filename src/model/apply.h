@@ -47,7 +47,6 @@ void apply_one(ClusterState& state, const ServiceForgotten& change);
 // apply_capacity.cpp
 void apply_one(ClusterState& state, const CapacityProviderPut& change);
 void apply_one(ClusterState& state, const CapacityProviderForgotten& change);
-void apply_one(ClusterState& state, const ClusterCapacityProvidersSet& change);
 void apply_one(ClusterState& state, const AutoScalingGroupPut& change);
 void apply_one(ClusterState& state, const AutoScalingGroupForgotten& change);
 void apply_one(ClusterState& state, const ScalingActivityPut& change);

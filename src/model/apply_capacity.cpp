@@ -12,13 +12,6 @@ void apply_one(ClusterState& state, const CapacityProviderForgotten& change) {
   state.capacity_providers.erase(change.name);
 }
 
-void apply_one(ClusterState& state, const ClusterCapacityProvidersSet& change) {
-  const auto found = state.clusters.find(change.cluster);
-  CHECK(found != state.clusters.end());
-  found->second.capacity_providers = change.capacity_providers;
-  found->second.default_capacity_provider_strategy = change.default_strategy;
-}
-
 void apply_one(ClusterState& state, const AutoScalingGroupPut& change) {
   state.auto_scaling_groups[change.group.name] = change.group;
 }

@@ -129,6 +129,9 @@ void apply_one(ClusterState& state, const InstanceObserved& change) {
     const auto told = change.usage.find(gpu.device.uuid);
     if (told != change.usage.end()) gpu.usage = told->second;
   }
+  for (const auto& [arn, usage] : change.containers) {
+    for (const auto& [name, told] : usage) task_of(state, arn).usage[name] = told;
+  }
 }
 
 }  // namespace model

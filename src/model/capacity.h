@@ -98,6 +98,9 @@ struct AutoScalingGroup {
   std::vector<Machine> machines;                // The oldest first.
   std::optional<base::Time> launch_not_before;  // After launches that failed.
   int32_t launch_failures = 0;                  // In a row.
+  // How many points of CapacityProviderReservation in a row have asked for less; counted up to the
+  // number at which capacity goes down.
+  int32_t points_below = 0;
   // What of the call is only told back: JSON of its members, as given.
   std::string echoed;
   friend bool operator==(const AutoScalingGroup&, const AutoScalingGroup&) = default;
@@ -145,6 +148,8 @@ struct LaunchTemplateVersion {
   std::string instance_type;
   std::string user_data;
   std::string data;  // JSON of RequestLaunchTemplateData, as given.
+  std::string client_token{};
+  std::string request_hash{};  // Of the call with that token.
 };
 API_DESCRIBED(LaunchTemplateVersion);
 
@@ -152,7 +157,8 @@ struct LaunchTemplate {
   std::string id;  // "lt-<17 hex digits>".
   std::string name;
   base::Time created_at;
-  std::string client_token;
+  std::string client_token{};
+  std::string request_hash{};  // Of the call with that token.
   int64_t default_version = 1;
   int64_t latest_version = 1;
   std::vector<LaunchTemplateVersion> versions;  // By number.

@@ -5,6 +5,12 @@
 
 namespace model {
 
+Change::Change(const Change& other) = default;
+Change::Change(Change&& other) noexcept = default;
+Change& Change::operator=(const Change& other) = default;
+Change& Change::operator=(Change&& other) noexcept = default;
+Change::~Change() = default;
+
 ContainerInstance& instance_of(ClusterState& state, const InstanceArn& arn) {
   const auto found = state.instances.find(arn);
   CHECK(found != state.instances.end());
@@ -25,7 +31,7 @@ GpuSlot& gpu_of(ContainerInstance& instance, std::string_view uuid) {
 
 namespace {
 
-void apply_one(ClusterState& state, const ClusterCreated& change) {
+void apply_one(ClusterState& state, const ClusterPut& change) {
   state.clusters[change.cluster.name] = change.cluster;
 }
 
@@ -105,6 +111,11 @@ void apply_one(ClusterState& state, const JoinTokenPut& change) {
 
 void apply_one(ClusterState& state, const JoinTokenRemoved& change) {
   state.join_tokens.erase(change.id);
+}
+
+void apply_one(ClusterState& state, const SequenceNumbersReserved& change) {
+  CHECK(change.until > state.sequence_numbers_reserved);
+  state.sequence_numbers_reserved = change.until;
 }
 
 }  // namespace

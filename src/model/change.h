@@ -13,7 +13,8 @@
 
 namespace model {
 
-struct ClusterCreated {
+// New, or as it is from now on.
+struct ClusterPut {
   Cluster cluster;
 };
 struct ClusterDeleted {  // Status INACTIVE: still described, no longer listed.
@@ -79,6 +80,8 @@ struct InstanceObserved {
   InstanceArn arn;
   std::vector<InstanceCheck> checks;      // Each replaces the one of its type.
   std::map<std::string, GpuUsage> usage;  // By UUID; others stay as they are.
+  // By task and container's name; others stay as they are.
+  std::map<TaskArn, std::map<std::string, ContainerUsage>> containers{};
 };
 
 // Gone for good: it was INACTIVE for its hour.
@@ -194,11 +197,6 @@ struct CapacityProviderPut {
 struct CapacityProviderForgotten {
   std::string name;
 };
-struct ClusterCapacityProvidersSet {
-  ClusterName cluster;
-  std::vector<std::string> capacity_providers;
-  api::List<api::ecs::CapacityProviderStrategyItem> default_strategy;
-};
 struct AutoScalingGroupPut {
   AutoScalingGroup group;
 };
@@ -245,8 +243,13 @@ struct JoinTokenRemoved {
   std::string id;
 };
 
-using Change = std::variant<
-    ClusterCreated, ClusterDeleted, TaskDefinitionRegistered, TaskDefinitionDeregistered,
+// Sequence numbers of payloads and manifests up to this one may be sent from now on.
+struct SequenceNumbersReserved {
+  int64_t until = 0;
+};
+
+using AnyChange = std::variant<
+    ClusterPut, ClusterDeleted, TaskDefinitionRegistered, TaskDefinitionDeregistered,
     InstanceRegistered, InstanceDeregistered, AgentConnectionChanged, AttributesPut,
     AttributesDeleted, GpuQuarantined, GpuCleared, GpuProven, InstanceStatusChanged,
     InstanceObserved, InstanceForgotten, TaskQueued, TaskPlaced, TaskWaits, TaskStopRequested,
@@ -254,9 +257,20 @@ using Change = std::variant<
     ClientTokenExpired, AgentKeyPut, AgentKeyRemoved, JoinTokenPut, JoinTokenRemoved,
     TaskProtectionSet, ServicePut, ServiceEventAdded, ServiceRevisionPut, ServiceDeploymentPut,
     ServiceDeploymentForgotten, ServiceRevisionForgotten, ServiceForgotten, CapacityProviderPut,
-    CapacityProviderForgotten, ClusterCapacityProvidersSet, AutoScalingGroupPut,
-    AutoScalingGroupForgotten, ScalingActivityPut, LaunchConfigurationPut,
-    LaunchConfigurationForgotten, LaunchTemplatePut, LaunchTemplateForgotten>;
+    CapacityProviderForgotten, AutoScalingGroupPut, AutoScalingGroupForgotten, ScalingActivityPut,
+    LaunchConfigurationPut, LaunchConfigurationForgotten, LaunchTemplatePut,
+    LaunchTemplateForgotten, SequenceNumbersReserved>;
+
+// One of them. Copying, moving and ending so many shapes is compiled once, not wherever a list of
+// changes is.
+struct Change : AnyChange {
+  using AnyChange::AnyChange;
+  Change(const Change& other);
+  Change(Change&& other) noexcept;
+  Change& operator=(const Change& other);
+  Change& operator=(Change&& other) noexcept;
+  ~Change();
+};
 
 // Performs the change. A change that the state cannot take (a GPU given twice, a status that goes
 // back, an unknown task) is a broken invariant: CHECK.

@@ -44,4 +44,9 @@ struct InstanceRecord {
 };
 API_DESCRIBED(InstanceRecord);
 
+struct SequenceNumbersRecord {
+  int64_t reserved_until = 0;
+};
+API_DESCRIBED(SequenceNumbersRecord);
+
 }  // namespace model

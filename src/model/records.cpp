@@ -25,6 +25,7 @@ API_DESCRIBE_ENUM(InstanceStatus, {InstanceStatus::Registering, "REGISTERING"},
 API_DESCRIBE(Cluster, API_MEMBER(name, "name"), API_MEMBER(status, "status"),
              API_MEMBER(created_at, "createdAt"), API_MEMBER(tags, "tags"),
              API_MEMBER(settings, "settings"), API_MEMBER(configuration, "configuration"),
+             API_MEMBER(service_connect_namespace, "serviceConnectNamespace"),
              API_MEMBER(capacity_providers, "capacityProviders"),
              API_MEMBER(default_capacity_provider_strategy, "defaultCapacityProviderStrategy"));
 
@@ -97,7 +98,9 @@ API_DESCRIBE(AgentKey, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(join_token, "joinToken"));
 API_DESCRIBE(JoinToken, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(created_at, "createdAt"), API_MEMBER(expires_at, "expiresAt"),
-             API_MEMBER(uses, "uses"), API_MEMBER(joined, "joined"));
+             API_MEMBER(uses, "uses"), API_MEMBER(joined, "joined"),
+             API_MEMBER(instance, "instance"));
+API_DESCRIBE(SequenceNumbersRecord, API_MEMBER(reserved_until, "reservedUntil"));
 
 namespace {
 
@@ -178,6 +181,7 @@ constexpr std::string_view task_prefix = "task/";
 constexpr std::string_view token_prefix = "client-token/";
 constexpr std::string_view agent_key_prefix = "agent-key/";
 constexpr std::string_view join_token_prefix = "join-token/";
+constexpr std::string_view sequence_numbers_key = "sequence-numbers";
 
 std::string key_of(const InstanceArn& arn) {
   std::string_view resource = behind_account(arn.str());
@@ -206,7 +210,7 @@ struct KeysOf {
   const ClusterState& state;
   std::set<std::string>& keys;
 
-  void operator()(const ClusterCreated& change) const { keys.insert(key_of(change.cluster.name)); }
+  void operator()(const ClusterPut& change) const { keys.insert(key_of(change.cluster.name)); }
   void operator()(const ClusterDeleted& change) const { keys.insert(key_of(change.cluster)); }
   void operator()(const TaskDefinitionRegistered& change) const {
     keys.insert(key_of(
@@ -229,9 +233,6 @@ struct KeysOf {
   void operator()(const TaskAcknowledged&) const {}
   void operator()(const TagsSet& change) const {
     std::visit([this](const auto& resource) { keys.insert(key_of(resource)); }, change.resource);
-  }
-  void operator()(const ClusterCapacityProvidersSet& change) const {
-    keys.insert(key_of(change.cluster));
   }
   void operator()(const AutoScalingGroupForgotten& change) const {
     keys.insert(capacity_key_of(change));
@@ -261,6 +262,9 @@ struct KeysOf {
   }
   void operator()(const JoinTokenRemoved& change) const {
     keys.insert(std::string(join_token_prefix) + change.id);
+  }
+  void operator()(const SequenceNumbersReserved&) const {
+    keys.insert(std::string(sequence_numbers_key));
   }
   void operator()(const ClientTokenUsed& change) const {
     keys.insert(key_of(change.token.cluster, change.token.token));
@@ -341,6 +345,9 @@ std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
   if (auto record = encode_of_capacity(state_, key)) return std::move(*record);
   if (const auto id = behind(key, agent_key_prefix)) return printed(state_.agent_keys, *id);
   if (const auto id = behind(key, join_token_prefix)) return printed(state_.join_tokens, *id);
+  if (key == sequence_numbers_key) {
+    return api::print(SequenceNumbersRecord{state_.sequence_numbers_reserved});
+  }
   const auto token = behind(key, token_prefix);
   CHECK(token.has_value());
   const size_t slash = token->find('/');
@@ -378,6 +385,8 @@ base::Result<void> load_record(ClusterState& state, std::string_view key, std::s
     JoinToken join_token = TRY(read<JoinToken>(key, value));
     std::string id = join_token.id;
     state.join_tokens.emplace(std::move(id), std::move(join_token));
+  } else if (key == sequence_numbers_key) {
+    state.sequence_numbers_reserved = TRY(read<SequenceNumbersRecord>(key, value)).reserved_until;
   } else {
     auto loaded = load_of_service(state, key, value);
     if (loaded && !*loaded) loaded = load_of_capacity(state, key, value);

@@ -3,6 +3,7 @@
 //   task/<cluster>/<id>   client-token/<cluster>/<token>
 //   service/<cluster>/<name>   service-events/<cluster>/<name>
 //   service-revision/<cluster>/<service>/<id>   service-deployment/<cluster>/<service>/<id>
+//   sequence-numbers
 #pragma once
 
 #include <optional>

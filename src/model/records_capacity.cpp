@@ -39,7 +39,8 @@ API_DESCRIBE(AutoScalingGroup, API_MEMBER(name, "name"), API_MEMBER(id, "id"),
              API_MEMBER(new_machines_protected, "newMachinesProtected"),
              API_MEMBER(deleting, "deleting"), API_MEMBER(tags, "tags"),
              API_MEMBER(machines, "machines"), API_MEMBER(launch_not_before, "launchNotBefore"),
-             API_MEMBER(launch_failures, "launchFailures"), API_MEMBER(echoed, "echoed"));
+             API_MEMBER(launch_failures, "launchFailures"), API_MEMBER(points_below, "pointsBelow"),
+             API_MEMBER(echoed, "echoed"));
 API_DESCRIBE(ScalingActivity, API_MEMBER(id, "id"), API_MEMBER(group, "group"),
              API_MEMBER(started_at, "startedAt"), API_MEMBER(ended_at, "endedAt"),
              API_MEMBER(status, "status"), API_MEMBER(status_message, "statusMessage"),
@@ -51,10 +52,11 @@ API_DESCRIBE(LaunchConfiguration, API_MEMBER(name, "name"), API_MEMBER(id, "id")
 API_DESCRIBE(LaunchTemplateVersion, API_MEMBER(number, "number"),
              API_MEMBER(description, "description"), API_MEMBER(created_at, "createdAt"),
              API_MEMBER(instance_type, "instanceType"), API_MEMBER(user_data, "userData"),
-             API_MEMBER(data, "data"));
+             API_MEMBER(data, "data"), API_MEMBER(client_token, "clientToken"),
+             API_MEMBER(request_hash, "requestHash"));
 API_DESCRIBE(LaunchTemplate, API_MEMBER(id, "id"), API_MEMBER(name, "name"),
              API_MEMBER(created_at, "createdAt"), API_MEMBER(client_token, "clientToken"),
-             API_MEMBER(default_version, "defaultVersion"),
+             API_MEMBER(request_hash, "requestHash"), API_MEMBER(default_version, "defaultVersion"),
              API_MEMBER(latest_version, "latestVersion"), API_MEMBER(versions, "versions"),
              API_MEMBER(tags, "tags"));
 

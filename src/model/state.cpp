@@ -6,6 +6,14 @@
 #include <utility>
 
 namespace model {
+
+ClusterState::ClusterState() = default;
+ClusterState::ClusterState(const ClusterState& other) = default;
+ClusterState::ClusterState(ClusterState&& other) noexcept = default;
+ClusterState& ClusterState::operator=(const ClusterState& other) = default;
+ClusterState& ClusterState::operator=(ClusterState&& other) noexcept = default;
+ClusterState::~ClusterState() = default;
+
 namespace {
 
 template <class Enum, size_t N>

@@ -45,6 +45,7 @@ struct Cluster {
   api::List<api::ecs::Tag> tags;
   api::List<api::ecs::ClusterSetting> settings;
   std::optional<api::ecs::ClusterConfiguration> configuration;
+  std::string service_connect_namespace{};        // Of serviceConnectDefaults; empty: none.
   std::vector<std::string> capacity_providers{};  // As PutClusterCapacityProviders names them.
   api::List<api::ecs::CapacityProviderStrategyItem> default_capacity_provider_strategy{};
 };
@@ -84,6 +85,13 @@ struct GpuUsage {
   int64_t memory_used_mib = 0;
   std::optional<double> temperature_celsius;
   std::optional<double> power_watts;
+  base::Time at;
+};
+
+// What an agent last measured of a container.
+struct ContainerUsage {
+  double cpu_units = 0;  // 1024 a core.
+  double memory_used_mib = 0;
   base::Time at;
 };
 
@@ -207,6 +215,8 @@ struct Task {
   // Known in memory only: why a waiting task was not placed when it was last tried.
   std::string wait_reason{};  // "RESOURCE:GPU".
   std::string wait_detail{};  // One sentence.
+  // Known in memory only: by container's name.
+  std::map<std::string, ContainerUsage> usage{};
 };
 API_DESCRIBED(Task);
 
@@ -242,10 +252,20 @@ struct JoinToken {
   base::Time expires_at;
   int32_t uses = 1;                           // How many machines may join with it in all.
   std::map<std::string, std::string> joined;  // The machine's own name to its access key id.
+  // The key that it gives is for this instance; empty: for one that is yet to register.
+  InstanceArn instance{};
 };
 API_DESCRIBED(JoinToken);
 
+// Copied, moved and ended in one place, since each takes seconds to compile.
 struct ClusterState {
+  ClusterState();
+  ClusterState(const ClusterState& other);
+  ClusterState(ClusterState&& other) noexcept;
+  ClusterState& operator=(const ClusterState& other);
+  ClusterState& operator=(ClusterState&& other) noexcept;
+  ~ClusterState();
+
   std::map<ClusterName, Cluster> clusters;
   // Family to revision to definition. INACTIVE revisions stay.
   std::map<std::string, std::map<int32_t, TaskDefinition>, std::less<>> task_definitions;
@@ -263,6 +283,7 @@ struct ClusterState {
   std::map<std::pair<ClusterName, std::string>, ClientToken> client_tokens;
   std::map<std::string, AgentKey, std::less<>> agent_keys;    // By access key id.
   std::map<std::string, JoinToken, std::less<>> join_tokens;  // By id.
+  int64_t sequence_numbers_reserved = 0;  // No agent was sent a number above it.
 
   // Derived indexes; apply() keeps them, rebuild_derived() makes them from the rest.
   std::map<std::pair<ClusterName, std::string>, std::set<TaskArn>> tasks_by_group;  // Not STOPPED.

@@ -752,6 +752,14 @@ bool operator==(const BaselineEbsBandwidthMbpsRequest& left, const BaselineEbsBa
   return equal(api_shape_BaselineEbsBandwidthMbpsRequest, &left, &right);
 }
 
+API_DESCRIBE(BerthContainerUsage,
+  API_MEMBER(cpu_units_used, "cpuUnitsUsed"),
+  API_MEMBER(memory_used_mib, "memoryUsedMiB"),
+  API_MEMBER(measured_at, "measuredAt"));
+bool operator==(const BerthContainerUsage& left, const BerthContainerUsage& right) {
+  return equal(api_shape_BerthContainerUsage, &left, &right);
+}
+
 API_DESCRIBE(BerthExplanation,
   API_MEMBER(task_arn, "taskArn"),
   API_MEMBER(text, "text"),
@@ -1139,7 +1147,8 @@ API_DESCRIBE(Container,
   API_MEMBER(gpu_ids, "gpuIds"),
   API_MEMBER(neuron_device_ids, "neuronDeviceIds"),
   API_MEMBER(gpu_sharing_strategy, "gpuSharingStrategy"),
-  API_MEMBER(berth_gpus, "berthGpus"));
+  API_MEMBER(berth_gpus, "berthGpus"),
+  API_MEMBER(berth_usage, "berthUsage"));
 bool operator==(const Container& left, const Container& right) {
   return equal(api_shape_Container, &left, &right);
 }

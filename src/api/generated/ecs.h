@@ -993,6 +993,14 @@ struct BaselineEbsBandwidthMbpsRequest {
 };
 API_DESCRIBED(BaselineEbsBandwidthMbpsRequest);
 
+struct BerthContainerUsage {
+  std::optional<double> cpu_units_used = {};
+  std::optional<double> memory_used_mib = {};
+  std::optional<base::Time> measured_at = {};
+  friend bool operator==(const BerthContainerUsage& left, const BerthContainerUsage& right);
+};
+API_DESCRIBED(BerthContainerUsage);
+
 struct BerthExplanation {
   std::optional<std::string> task_arn = {};
   std::optional<std::string> text = {};
@@ -1381,6 +1389,7 @@ struct Container {
   List<std::string> neuron_device_ids = {};
   std::optional<SharingStrategy> gpu_sharing_strategy = {};
   List<BerthGpuAssignment> berth_gpus = {};
+  std::optional<BerthContainerUsage> berth_usage = {};
   friend bool operator==(const Container& left, const Container& right);
 };
 API_DESCRIBED(Container);
