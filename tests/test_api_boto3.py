@@ -91,6 +91,39 @@ class Clusters(Api):
         self.assertEqual("INACTIVE", ecs.delete_cluster(cluster="blue")["cluster"]["status"])
         self.assertNotIn(made["clusterArn"], ecs.list_clusters()["clusterArns"])
 
+    def test_settings_and_configuration_are_told_back_and_updated(self):
+        insights = lambda value: [{"name": "containerInsights", "value": value}]
+        sessions = lambda logging: {"executeCommandConfiguration": {"logging": logging}}
+        ecs.create_cluster(clusterName="green", settings=insights("disabled"),
+                           configuration=sessions("DEFAULT"))
+
+        def told():
+            return ecs.describe_clusters(
+                clusters=["green"], include=["SETTINGS", "CONFIGURATIONS"])["clusters"][0]
+        self.assertEqual((insights("disabled"), sessions("DEFAULT")),
+                         (told()["settings"], told()["configuration"]))
+        made = ecs.update_cluster(cluster="green", configuration=sessions("NONE"))["cluster"]
+        self.assertEqual((insights("disabled"), sessions("NONE")),
+                         (made["settings"], made["configuration"]))
+        ecs.update_cluster_settings(cluster="green", settings=insights("enabled"))
+        self.assertEqual((insights("enabled"), sessions("NONE")),
+                         (told()["settings"], told()["configuration"]))
+        bare = ecs.describe_clusters(clusters=["green"])["clusters"][0]
+        self.assertEqual(([], None), (bare["settings"], bare.get("configuration")))
+
+        connect = {"serviceConnectDefaults": {"namespace": "shop"}}
+        reply = server.call("UpdateCluster", {"cluster": "green", **connect}).json()
+        self.assertEqual({"namespace": "shop"}, reply["cluster"]["serviceConnectDefaults"])
+        with self.refused("InvalidParameterException", "enabled, disabled or enhanced"):
+            ecs.update_cluster_settings(cluster="green", settings=insights("on"))
+        with self.refused("ClientException", "does not log what is said in sessions"):
+            ecs.update_cluster(cluster="green", configuration={"executeCommandConfiguration": {
+                "logging": "OVERRIDE",
+                "logConfiguration": {"cloudWatchLogGroupName": "audit"}}})
+        with self.refused("ClusterNotFoundException"):
+            ecs.update_cluster(cluster="absent", settings=insights("enabled"))
+        ecs.delete_cluster(cluster="green")
+
     def test_a_cluster_with_instances_is_not_deleted(self):
         with self.refused("ClusterContainsContainerInstancesException"):
             ecs.delete_cluster(cluster="default")

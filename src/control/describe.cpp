@@ -89,6 +89,21 @@ void add_usage(const model::GpuUsage& usage, api::ecs::BerthGpuStatus& status) {
   status.measured_at = usage.at;
 }
 
+// What an agent measured that is gone, or of a container that is, says nothing about now.
+void add_usage(const Step& step, const model::Task& task, const model::TaskContainer& container,
+               api::ecs::Container& made) {
+  const auto* const instance = model::find_instance(step.state(), task.instance);
+  const auto usage = task.usage.find(container.name);
+  if (usage == task.usage.end() || container.last_status != model::TaskStatus::Running ||
+      instance == nullptr || !instance->agent_connected) {
+    return;
+  }
+  made.berth_usage.emplace();
+  made.berth_usage->cpu_units_used = usage->second.cpu_units;
+  made.berth_usage->memory_used_mib = usage->second.memory_used_mib;
+  made.berth_usage->measured_at = usage->second.at;
+}
+
 // What an agent measured that is gone says nothing about now.
 void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInstance& made) {
   for (const model::GpuSlot& gpu : instance.gpus) {
@@ -190,6 +205,7 @@ api::ecs::Container describe_container(const Step& step, const model::Task& task
     }
   }
   add_gpu_assignments(step, task, made);
+  add_usage(step, task, container, made);
   return made;
 }
 
@@ -289,6 +305,9 @@ api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& clust
   made.capacity_providers = cluster.capacity_providers;
   made.default_capacity_provider_strategy = cluster.default_capacity_provider_strategy;
   made.default_capacity_provider_strategy.set_present();
+  if (!cluster.service_connect_namespace.empty()) {
+    made.service_connect_defaults.emplace().namespace_ = cluster.service_connect_namespace;
+  }
   if (include.attachments) add_attachments(step, cluster, made);
   if (include.tags) made.tags = cluster.tags;
   if (include.settings) made.settings = cluster.settings;

@@ -47,6 +47,10 @@ void check_reload(const Plane& plane) {
   RC_ASSERT(loaded.agent_keys.size() == plane.core.state().agent_keys.size());
   RC_ASSERT(loaded.join_tokens.size() == plane.core.state().join_tokens.size());
   RC_ASSERT(loaded.waiting_tasks == plane.core.state().waiting_tasks);
+  RC_ASSERT(loaded.sequence_numbers_reserved == plane.core.state().sequence_numbers_reserved);
+  for (const auto& [id, token] : loaded.join_tokens) {
+    RC_ASSERT(token.instance == plane.core.state().join_tokens.at(id).instance);
+  }
   for (const auto& [arn, task] : loaded.tasks) {
     RC_ASSERT(task.tags == plane.core.state().tasks.at(arn).tags);
   }
@@ -92,8 +96,11 @@ void use_keys(Plane& plane, uint32_t pick) {
     static_cast<void>(plane.call<api::berth::CreateAgentKeyResponse>(
         "CreateAgentKey", api::berth::CreateAgentKeyRequest{}));
   } else if (pick % 4 == 1) {
-    const auto token = plane.call<api::berth::CreateJoinTokenResponse>(
-        "CreateJoinToken", api::berth::CreateJoinTokenRequest{});
+    api::berth::CreateJoinTokenRequest create;
+    if (pick % 8 == 1) {
+      create.container_instance = plane.core.state().instances.begin()->first.str();
+    }
+    const auto token = plane.call<api::berth::CreateJoinTokenResponse>("CreateJoinToken", create);
     api::berth::JoinClusterRequest request;
     request.token = token->token;
     request.agent_name = "a machine's own name " + std::to_string(pick);
@@ -166,6 +173,17 @@ void have_group(Plane& plane) {
            .has_value()));
 }
 
+void alter_cluster(Plane& plane, uint32_t pick) {
+  static constexpr const char* insights[] = {"enabled", "disabled", "enhanced"};
+  api::ecs::UpdateClusterRequest request;
+  request.cluster = "default";
+  api::ecs::ClusterSetting& setting = request.settings.emplace_back();
+  setting.name = api::ecs::ClusterSettingName::ContainerInsights;
+  setting.value = insights[pick % 3];
+  request.service_connect_defaults.emplace().namespace_ = pick % 2 == 0 ? "" : "shop";
+  RC_ASSERT((plane.call<api::ecs::UpdateClusterResponse>("UpdateCluster", request).has_value()));
+}
+
 void alter_service(Plane& plane, uint32_t pick) {
   api::ecs::CreateServiceRequest create;
   create.service_name = pick % 2 == 0 ? "web" : "api";
@@ -189,7 +207,7 @@ void alter_service(Plane& plane, uint32_t pick) {
 
 void act(Plane& plane, uint32_t kind, uint32_t pick) {
   static constexpr const char* families[] = {"cpu", "one", "two", "all"};
-  switch (kind % 12) {
+  switch (kind % 13) {
     case 0:
     case 1:
       static_cast<void>(plane.run_task(families[pick % 4], static_cast<int32_t>(1 + pick % 3)));
@@ -217,7 +235,10 @@ void act(Plane& plane, uint32_t kind, uint32_t pick) {
       alter_service(plane, pick);
       return;
     case 9:
+      alter_cluster(plane, pick);
+      return;
     case 10:
+    case 11:
       run_on_capacity(plane, families[pick % 4], pick);
       return;
     default:
@@ -237,6 +258,9 @@ RC_GTEST_PROP(Reload, the_store_holds_what_the_memory_holds, ()) {
     plane.register_instance(i == 0 ? "p3.2xlarge" : "p3.8xlarge", std::to_string(i));
   }
   have_group(plane);
+  plane.step(SessionOpened{.session = 1,
+                           .cluster = model::ClusterName("default"),
+                           .instance = plane.core.state().instances.begin()->first});
   const auto actions = *rc::gen::container<std::vector<std::pair<uint32_t, uint32_t>>>(
       rc::gen::pair(rc::gen::arbitrary<uint32_t>(), rc::gen::arbitrary<uint32_t>()));
   for (const auto& [kind, pick] : actions) {

@@ -7,7 +7,7 @@ namespace {
 
 // The cluster whose tags the change sets; nullptr when it sets none's.
 const model::ClusterName* tagged_cluster(const model::Change& change) {
-  if (const auto* const created = std::get_if<model::ClusterCreated>(&change)) {
+  if (const auto* const created = std::get_if<model::ClusterPut>(&change)) {
     return &created->cluster.name;
   }
   const auto* const set = std::get_if<model::TagsSet>(&change);

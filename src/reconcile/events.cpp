@@ -88,9 +88,9 @@ std::string backoff_event(const model::Service& service) {
       service.name);
 }
 
-UnplacedEvent unplaced_event(const model::Service& service, const model::InstanceArn& nearest,
-                             std::string_view reason, std::string_view detail) {
-  UnplacedEvent event;
+StemmedEvent unplaced_event(const model::Service& service, const model::InstanceArn& nearest,
+                            std::string_view reason, std::string_view detail) {
+  StemmedEvent event;
   event.stem = base::format(
       "(service {}) was unable to place a task because no container instance met all of its "
       "requirements. Reason: {}.",
@@ -103,14 +103,26 @@ UnplacedEvent unplaced_event(const model::Service& service, const model::Instanc
   return event;
 }
 
-UnplacedEvent waiting_event(const model::Service& service, const model::Task& task) {
-  UnplacedEvent event;
+StemmedEvent waiting_event(const model::Service& service, const model::Task& task) {
+  StemmedEvent event;
   event.stem = base::format(
       "(service {}) waits for capacity: its tasks in PROVISIONING start once capacity provider {} "
       "has room for them. Reason: {}.",
       service.name, task.capacity_provider, task.wait_reason);
   if (!task.wait_detail.empty()) event.rest = base::format(" {}", task.wait_detail);
   return event;
+}
+
+StemmedEvent pulling_event(const model::Service& service, size_t tasks, const Pull& pull) {
+  return {base::format("(service {}) is pulling the images of ", service.name),
+          base::format("{} tasks: (task {}) waits for {} seconds and has {} percent of the bytes.",
+                       tasks, model::short_id(pull.task.str()), pull.seconds, pull.percent)};
+}
+
+StemmedEvent pulled_event(const model::Service& service, const model::TaskArn& task,
+                          int64_t seconds) {
+  return {base::format("(service {}) has pulled the images of ", service.name),
+          base::format("(task {}) in {} seconds.", model::short_id(task.str()), seconds)};
 }
 
 }  // namespace reconcile

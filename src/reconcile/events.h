@@ -27,14 +27,25 @@ std::string failed_event(const model::Service& service, std::string_view deploym
 std::string rollback_event(const model::Service& service, std::string_view deployment);
 std::string backoff_event(const model::Service& service);
 
-// Why a task found no place: the part that tells two such events apart, and all that follows.
-struct UnplacedEvent {
+// The part that tells two events apart that say the same, and all that follows.
+struct StemmedEvent {
   std::string stem;
   std::string rest;
 };
-UnplacedEvent unplaced_event(const model::Service& service, const model::InstanceArn& nearest,
-                             std::string_view reason, std::string_view detail);
+// Why a task found no place.
+StemmedEvent unplaced_event(const model::Service& service, const model::InstanceArn& nearest,
+                            std::string_view reason, std::string_view detail);
 // The same of a task that was started without a place: it waits for its capacity provider.
-UnplacedEvent waiting_event(const model::Service& service, const model::Task& task);
+StemmedEvent waiting_event(const model::Service& service, const model::Task& task);
+
+// One of the tasks that wait for their images.
+struct Pull {
+  model::TaskArn task;
+  int64_t seconds = 0;
+  int32_t percent = 0;
+};
+StemmedEvent pulling_event(const model::Service& service, size_t tasks, const Pull& pull);
+StemmedEvent pulled_event(const model::Service& service, const model::TaskArn& task,
+                          int64_t seconds);
 
 }  // namespace reconcile

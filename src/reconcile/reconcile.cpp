@@ -106,7 +106,7 @@ void say_unplaced(Draft& draft, const Census& census) {
   const auto& unplaced = draft.situation.unplaced;
   // Its own stopping tasks are about to make room.
   if (!unplaced || !draft.decisions.stops.empty() || census.stopping > 0) return;
-  UnplacedEvent event =
+  StemmedEvent event =
       unplaced_event(draft.service(), unplaced->nearest, unplaced->reason, unplaced->detail);
   draft.say(event.stem, std::move(event.rest));
 }
@@ -119,7 +119,7 @@ void say_waiting(Draft& draft, const Census& census) {
       return member.phase == Phase::Waiting && !member.task->wait_reason.empty();
     });
     if (waits == members.end()) continue;
-    UnplacedEvent event = waiting_event(draft.service(), *waits->task);
+    StemmedEvent event = waiting_event(draft.service(), *waits->task);
     draft.say(event.stem, std::move(event.rest));
     return;
   }

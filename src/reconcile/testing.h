@@ -33,12 +33,12 @@ inline model::TaskSource source_of(const model::TaskDefinitionArn& definition) {
 class World {
  public:
   explicit World(uint64_t seed = 1) : random(seed) {
-    apply(model::ClusterCreated{{.name = cluster,
-                                 .status = model::ClusterStatus::Active,
-                                 .created_at = start_time,
-                                 .tags = {},
-                                 .settings = {},
-                                 .configuration = {}}});
+    apply(model::ClusterPut{{.name = cluster,
+                             .status = model::ClusterStatus::Active,
+                             .created_at = start_time,
+                             .tags = {},
+                             .settings = {},
+                             .configuration = {}}});
     engine.reset(state);
   }
 

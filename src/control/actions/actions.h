@@ -19,6 +19,10 @@ Answer<api::ecs::DeleteClusterResponse> delete_cluster(Step&,
 Answer<api::ecs::DescribeClustersResponse> describe_clusters(
     Step&, const api::ecs::DescribeClustersRequest&);
 Answer<api::ecs::ListClustersResponse> list_clusters(Step&, const api::ecs::ListClustersRequest&);
+Answer<api::ecs::UpdateClusterResponse> update_cluster(Step&,
+                                                       const api::ecs::UpdateClusterRequest&);
+Answer<api::ecs::UpdateClusterSettingsResponse> update_cluster_settings(
+    Step&, const api::ecs::UpdateClusterSettingsRequest&);
 
 // Capacity providers
 Answer<api::ecs::CreateCapacityProviderResponse> create_capacity_provider(

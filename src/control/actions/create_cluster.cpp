@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "control/actions/actions.h"
 #include "control/capacity/strategy_rules.h"
+#include "control/cluster_settings.h"
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/lookup.h"
@@ -37,17 +38,21 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
   Strategy strategy =
       TRY(check_strategy(step, request.default_capacity_provider_strategy, providers));
   TRY_VOID(check_tags(request.tags, "cluster"));
+  TRY_VOID(check_cluster_settings(request.settings));
+  TRY_VOID(check_cluster_configuration(request.configuration));
+  std::string space = TRY(service_connect_namespace(request.service_connect_defaults));
   (void)TRY(placement_policy_of(request.tags));
   const model::Cluster* cluster = model::find_cluster(step.state(), name);
   if (cluster == nullptr || cluster->status != model::ClusterStatus::Active) {
-    step.change(model::ClusterCreated{{.name = name,
-                                       .status = model::ClusterStatus::Active,
-                                       .created_at = step.now,
-                                       .tags = request.tags,
-                                       .settings = request.settings,
-                                       .configuration = request.configuration,
-                                       .capacity_providers = std::move(providers),
-                                       .default_capacity_provider_strategy = std::move(strategy)}});
+    step.change(model::ClusterPut{{.name = name,
+                                   .status = model::ClusterStatus::Active,
+                                   .created_at = step.now,
+                                   .tags = request.tags,
+                                   .settings = request.settings,
+                                   .configuration = request.configuration,
+                                   .service_connect_namespace = std::move(space),
+                                   .capacity_providers = std::move(providers),
+                                   .default_capacity_provider_strategy = std::move(strategy)}});
     cluster = model::find_cluster(step.state(), name);
   }
   api::ecs::CreateClusterResponse response;

@@ -67,8 +67,10 @@ Answer<api::ecs::PutClusterCapacityProvidersResponse> put_cluster_capacity_provi
   Strategy strategy =
       TRY(check_strategy(step, request.default_capacity_provider_strategy, providers));
   TRY_VOID(check_removed(step, *cluster, providers));
-  step.change(
-      model::ClusterCapacityProvidersSet{cluster->name, std::move(providers), std::move(strategy)});
+  model::Cluster altered = *cluster;
+  altered.capacity_providers = std::move(providers);
+  altered.default_capacity_provider_strategy = std::move(strategy);
+  step.change(model::ClusterPut{std::move(altered)});
   api::ecs::PutClusterCapacityProvidersResponse response;
   response.cluster = describe_cluster(
       step, *cluster,

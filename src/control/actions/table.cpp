@@ -64,6 +64,8 @@ constexpr std::array actions{
     Action{"TagResource", adapted<tag_resource>},
     Action{"UntagResource", adapted<untag_resource>},
     Action{"UpdateCapacityProvider", adapted<update_capacity_provider>},
+    Action{"UpdateCluster", adapted<update_cluster>},
+    Action{"UpdateClusterSettings", adapted<update_cluster_settings>},
     Action{"UpdateContainerAgent", adapted<update_container_agent>},
     Action{"UpdateContainerInstancesState", adapted<update_container_instances_state>},
     Action{"UpdateService", adapted<update_service>},

@@ -47,6 +47,12 @@ bool protects_busy(const model::CapacityProvider* provider) {
   return provider != nullptr && provider->group.managed_termination_protection ==
                                     api::ecs::ManagedTerminationProtection::Enabled;
 }
+const model::AutoScalingGroup* group_awaited_by(const model::ClusterState& state,
+                                                const model::Task& task) {
+  const auto provider = state.capacity_providers.find(task.capacity_provider);
+  return provider == state.capacity_providers.end() ? nullptr
+                                                    : group_of_provider(state, provider->second);
+}
 bool scales(const model::CapacityProvider* provider) {
   return provider != nullptr && provider->group.managed_scaling &&
          provider->group.managed_scaling->status == api::ecs::ManagedScalingStatus::Enabled;
@@ -66,8 +72,20 @@ struct AutoScalingKeeper::Pass {
 
 AutoScalingKeeper::AutoScalingKeeper(const model::ClusterState& state, const Settings& settings,
                                      base::Time now)
-    : next_point_(now + settings.machines.scaling_interval) {
-  for (const auto& [name, group] : state.auto_scaling_groups) mark(name, now);
+    : started_at_(now), next_point_(now + settings.machines.scaling_interval) {
+  for (const auto& [name, group] : state.auto_scaling_groups) {
+    mark(name, now);
+    // What failed before is not known any more.
+    const bool has_launched = group.launch_failures > 0 || !group.machines.empty();
+    if (has_launched || group.deleting) unsure_since_[name] = now;
+  }
+  if (state.auto_scaling_groups.empty()) return;
+  for (const auto& [cluster, tasks] : state.waiting_tasks) {
+    for (const model::TaskArn& arn : tasks) {
+      const model::AutoScalingGroup* const group = group_awaited_by(state, state.tasks.at(arn));
+      if (group != nullptr) scale_soon_.insert(group->name);
+    }
+  }
 }
 
 void AutoScalingKeeper::mark(std::string_view group, base::Time at) {
@@ -111,9 +129,7 @@ void AutoScalingKeeper::task_changed(const Step& step, const model::TaskArn& arn
     }
     return;
   }
-  const auto provider = step.state().capacity_providers.find(task->capacity_provider);
-  if (provider == step.state().capacity_providers.end()) return;
-  const model::AutoScalingGroup* const group = group_of_provider(step.state(), provider->second);
+  const model::AutoScalingGroup* const group = group_awaited_by(step.state(), *task);
   if (group == nullptr) return;
   scale_soon_.insert(group->name);
   mark(group->name, step.now + flock);
@@ -145,23 +161,19 @@ void AutoScalingKeeper::observe(const Step& step, const Output& output) {
 }
 
 void AutoScalingKeeper::tick(Step& step, Output& output) {
-  for (const auto& [id, group] : std::exchange(strays_, {})) {
-    if (terminations_.insert(id).second) {
-      output.machine_orders.emplace_back(TerminateMachine{group, id});
-    }
-  }
   const bool is_point = next_point_ <= step.now;
   if (is_point) {
     next_point_ = step.now + step.settings.machines.scaling_interval;
     for (auto& [name, at] : due_) at = std::min(at, step.now);
   }
-  for (bool again = true; again;) {
+  bool counts = is_point;  // Once for each group.
+  for (bool again = true; again; counts = false) {
     again = false;
     for (auto it = due_.begin(); it != due_.end();) {
       const auto [name, at] = *it++;
       if (at > step.now) continue;
       due_[name] = base::Time::max();  // Points look at every group.
-      run_pass(step, output, name, is_point && !again);
+      run_pass(step, output, name, counts);
       again = again || (due_.contains(name) && due_[name] <= step.now);
     }
   }
@@ -173,8 +185,8 @@ void AutoScalingKeeper::run_pass(Step& step, Output& output, const std::string& 
   if (found == step.state().auto_scaling_groups.end()) {
     due_.erase(name);
     scale_soon_.erase(name);
-    points_below_.erase(name);
     failed_source_.erase(name);
+    unsure_since_.erase(name);
     return;
   }
   const reconcile::machines::Options options = options_of(step.settings);
@@ -192,7 +204,9 @@ void AutoScalingKeeper::run_pass(Step& step, Output& output, const std::string& 
     pass.looks.push_back(look);
   }
   const bool waited_for = scale_soon_.erase(name) > 0;
-  if (scales(pass.provider) && !pass.group.deleting && (is_point || waited_for)) {
+  if (!scales(pass.provider) || pass.group.deleting) {
+    pass.group.points_below = 0;
+  } else if (is_point || waited_for) {
     scale(step, pass, is_point);
   }
   // Who has changed what machines are made from does not wait for the mistake of before.
@@ -201,16 +215,17 @@ void AutoScalingKeeper::run_pass(Step& step, Output& output, const std::string& 
     reconcile::machines::note_launch_succeeded(pass.group);
     failed_source_.erase(failed);
   }
-  pass.decisions = reconcile::machines::keep_group({.group = pass.group,
-                                                    .looks = pass.looks,
-                                                    .now = step.now,
-                                                    .options = options,
-                                                    .drains = drains(pass.provider, pass.group),
-                                                    .protects_busy = protects_busy(pass.provider)});
+  pass.decisions = step.settings.group_keeper({.group = pass.group,
+                                               .looks = pass.looks,
+                                               .now = step.now,
+                                               .options = options,
+                                               .drains = drains(pass.provider, pass.group),
+                                               .protects_busy = protects_busy(pass.provider)});
   carry_out(step, pass);
   if (pass.decisions.forget) {
-    step.change(model::AutoScalingGroupForgotten{name});
-    return mark(name, step.now);
+    const base::Time at = forget_at(name);
+    if (at <= step.now) step.change(model::AutoScalingGroupForgotten{name});
+    return mark(name, std::max(at, step.now));
   }
   launch(step, pass);
   if (pass.group != step.state().auto_scaling_groups.at(name)) {
@@ -223,7 +238,6 @@ void AutoScalingKeeper::run_pass(Step& step, Output& output, const std::string& 
 }
 
 void AutoScalingKeeper::scale(Step& step, Pass& pass, bool is_point) {
-  int32_t& points_below = points_below_[pass.group.name];
   const auto decision = reconcile::machines::scale(
       {.group = pass.group,
        .looks = pass.looks,
@@ -233,9 +247,8 @@ void AutoScalingKeeper::scale(Step& step, Pass& pass, bool is_point) {
        .now = step.now,
        .options = options_of(step.settings),
        .protects_busy = protects_busy(pass.provider),
-       .points_below = points_below,
        .is_point = is_point});
-  points_below = decision.points_below;
+  pass.group.points_below = decision.points_below;
   pass.group.desired_capacity = decision.desired_capacity;
   pass.because = decision.reason;
 }

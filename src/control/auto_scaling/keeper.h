@@ -1,8 +1,8 @@
 // Keeps Auto Scaling groups as they are wanted: runs src/reconcile/machines for those about which
 // something has changed, makes its decisions durable and gives the machine provider its orders.
 // What it remembers itself is which orders are out and when to look again. After a restart every
-// group is looked at once, orders without an answer are given again, and managed scaling counts its
-// points from the start.
+// group is looked at once, orders without an answer are given again, and the next point of managed
+// scaling comes one interval later: the time in between counts for nothing.
 #pragma once
 
 #include <map>
@@ -41,6 +41,9 @@ class AutoScalingKeeper {
   void take_one(Step& step, const MachinesListed& report);
   void take_listed(Step& step, const model::AutoScalingGroup& group, const MachinesListed& report,
                    const std::map<std::string_view, std::string_view>& ids);
+  void adopt(Step& step, const model::AutoScalingGroup& group, std::string_view token,
+             std::string_view id);
+  base::Time forget_at(const std::string& group) const;
   void machine_is_gone(Step& step, const model::AutoScalingGroup& group, std::string_view token);
 
   void observe_change(const Step& step, const model::Change& change);
@@ -56,15 +59,17 @@ class AutoScalingKeeper {
 
   std::map<std::string, base::Time, std::less<>> due_;  // By group.
   std::set<std::string, std::less<>> scale_soon_;       // Groups; tasks began to wait for them.
-  std::map<std::string, int32_t> points_below_;         // By group.
   // Of groups whose launches failed: what they were launched from.
   std::map<std::string, LaunchSource> failed_source_;
   std::set<std::string, std::less<>> launches_;           // Tokens; ordered and not answered.
   std::set<std::string, std::less<>> terminations_;       // Ids; ordered and not answered.
   std::map<std::string, base::Time> terminate_again_at_;  // By id; the last order failed.
   std::set<std::string, std::less<>> fresh_;  // Tokens made by this process, not yet ordered.
-  // Machines that no record knows: to be ended. Id to group.
-  std::map<std::string, std::string> strays_;
+  // By group: its last launch that failed, or had before this process began. The machine may be
+  // there all the same: only a list that was asked for later tells.
+  std::map<std::string, base::Time, std::less<>> unsure_since_;
+  base::Time started_at_;
+  bool has_been_listed_ = false;  // By this process.
   base::Time next_point_;
 };
 

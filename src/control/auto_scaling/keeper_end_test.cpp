@@ -146,5 +146,72 @@ TEST_F(Machines, a_machine_that_never_joins_is_ended_and_counts_as_a_failed_laun
   EXPECT_TRUE(std::holds_alternative<LaunchMachine>(orders[1]));
 }
 
+TEST_F(Machines, a_machine_that_turns_up_drains_before_it_ends_and_takes_its_instance_along) {
+  define();
+  desire(1);
+  pass();
+  const LaunchMachine order = next_launch();
+  report(MachineNotLaunched{order.token, "no answer"});
+  plane.register_instance("p3.8xlarge", "1");
+  const std::string task = start_task("i-1");
+  plane.report(task, "RUNNING");
+  report(MachinesListed{plane.now, {{order.token, "i-1"}}});
+  EXPECT_THAT(orders, IsEmpty());
+  EXPECT_EQ(instance("i-1").status, model::InstanceStatus::Draining);
+  EXPECT_THAT(states(), ElementsAre(MachineState::Terminating));
+  plane.report(task, "STOPPED", 0);
+  pass(std::chrono::minutes(1));
+  const auto ends = std::ranges::find_if(
+      orders, [](const auto& one) { return std::holds_alternative<TerminateMachine>(one); });
+  ASSERT_NE(ends, orders.end());
+  EXPECT_EQ(std::get<TerminateMachine>(*ends).id, "i-1");
+  // Ended, and the answer was lost.
+  report(MachineNotTerminated{"i-1", "no answer"});
+  alter([&](model::ClusterState& state) {
+    apply(state,
+          model::AgentConnectionChanged{state.instances.begin()->first, false, {}, plane.now});
+  });
+  Settings impatient;
+  impatient.connect_grace = base::Milliseconds(0);
+  plane.core = Core(plane.core.state(), impatient, ++plane.reseed, plane.now);
+  pass(std::chrono::minutes(2));
+  report(MachinesListed{plane.now, {}});
+  EXPECT_EQ(instance("i-1").status, model::InstanceStatus::Inactive);
+}
+
+TEST_F(Machines, a_deleted_group_is_kept_until_a_list_shows_whether_a_failed_launch_was_one) {
+  desire(1);
+  pass();
+  const LaunchMachine order = next_launch();
+  report(MachineNotLaunched{order.token, "no answer"});
+  alter_group([](model::AutoScalingGroup& altered) {
+    altered.deleting = true;
+    altered.desired_capacity = 0;
+  });
+  report(MachinesListed{plane.now, {}});
+  pass(std::chrono::minutes(1));
+  ASSERT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"))
+      << "the list may have been too early";
+  report(MachinesListed{plane.now, {{order.token, "i-1"}}});
+  ASSERT_THAT(orders, SizeIs(1));
+  EXPECT_EQ(std::get<TerminateMachine>(orders[0]).id, "i-1");
+  report(MachineTerminated{"i-1"});
+  EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
+}
+
+TEST_F(Machines, a_deleted_group_without_a_provider_that_lists_goes_after_a_while) {
+  desire(1);
+  pass();
+  report(MachineNotLaunched{next_launch().token, "there is no machine provider"});
+  alter_group([](model::AutoScalingGroup& altered) {
+    altered.deleting = true;
+    altered.desired_capacity = 0;
+  });
+  pass(std::chrono::minutes(4));
+  EXPECT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"));
+  pass(std::chrono::minutes(2));
+  EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
+}
+
 }  // namespace
 }  // namespace control

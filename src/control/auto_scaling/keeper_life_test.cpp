@@ -79,13 +79,81 @@ TEST_F(Machines, waiting_tasks_bring_machines_from_zero_and_idle_ones_go_later) 
   EXPECT_EQ(group().desired_capacity, 2);
   EXPECT_EQ(launched, 2);
   EXPECT_THAT(activities()[0].cause, HasSubstr("CapacityProviderReservation was 200"));
-  stop_waiting();
-  run(std::chrono::minutes(18));
+  std::vector<std::string> tasks;
+  for (const auto& [arn, task] : plane.core.state().tasks) tasks.push_back(arn.str());
+  for (const std::string& task : tasks) plane.report(task, "STOPPED", 0);
+  run(std::chrono::minutes(17));
   EXPECT_EQ(group().desired_capacity, 2);
-  run(std::chrono::minutes(6));
+  for (int i = 0; i < 3 && group().desired_capacity == 2; ++i) run(std::chrono::minutes(1));
+  EXPECT_EQ(group().desired_capacity, 1) << "half of them for one point";
+  run(std::chrono::minutes(1));
   EXPECT_EQ(group().desired_capacity, 0);
   EXPECT_THAT(terminated, SizeIs(2));
   EXPECT_EQ(launched, 2);
+}
+
+TEST_F(Machines, a_restart_neither_forgets_nor_repeats_what_managed_scaling_has_seen) {
+  desire(4);
+  run(std::chrono::minutes(6));  // Warm.
+  int points = group().points_below;
+  ASSERT_GT(points, 0);
+  while (points < 14) {
+    run(std::chrono::minutes(1));
+    ASSERT_EQ(group().points_below, ++points);
+    restart();
+    pass();
+    ASSERT_EQ(group().points_below, points) << "a restart is no point";
+    ASSERT_EQ(group().desired_capacity, 4);
+  }
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(group().desired_capacity, 2) << "the fifteenth";
+  restart();
+  run(std::chrono::seconds(59));
+  EXPECT_EQ(group().desired_capacity, 2);
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(group().desired_capacity, 1);
+  EXPECT_EQ(group().points_below, 15) << "no further, so that nothing is written for it";
+}
+
+TEST_F(Machines, a_restart_while_machines_come_asks_for_no_more_of_them) {
+  define();
+  queue(16);
+  pass(std::chrono::minutes(1));
+  ASSERT_EQ(group().desired_capacity, 4);
+  for (int i = 0; i < 5; ++i) {
+    restart();
+    pass(std::chrono::minutes(1));
+    EXPECT_EQ(group().desired_capacity, 4);
+    EXPECT_THAT(group().machines, SizeIs(4));
+  }
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(launched, 4);
+}
+
+TEST_F(Machines, who_waited_before_a_restart_is_scaled_for_at_once) {
+  define();
+  queue(4);  // And a restart with it.
+  pass();
+  EXPECT_EQ(group().desired_capacity, 2);
+}
+
+TEST_F(Machines, points_are_not_kept_while_nobody_scales) {
+  desire(4);
+  run(std::chrono::minutes(10));
+  ASSERT_GT(group().points_below, 0);
+  const auto set_scaling = [&](api::ecs::ManagedScalingStatus status) {
+    alter([&](model::ClusterState& state) {
+      model::CapacityProvider provider = state.capacity_providers.at("pool");
+      provider.group.managed_scaling->status = status;
+      apply(state, model::CapacityProviderPut{provider});
+    });
+  };
+  set_scaling(api::ecs::ManagedScalingStatus::Disabled);
+  run();
+  EXPECT_EQ(group().points_below, 0);
+  set_scaling(api::ecs::ManagedScalingStatus::Enabled);
+  run(std::chrono::minutes(14));
+  EXPECT_EQ(group().desired_capacity, 4);
 }
 
 TEST_F(Machines, managed_scaling_leaves_busy_machines_alone_and_shows_them_protected) {
@@ -115,7 +183,7 @@ TEST_F(Machines, a_deleted_group_ends_its_machines_and_is_gone) {
     altered.deleting = true;
     altered.desired_capacity = 0;
   });
-  run();
+  run(std::chrono::minutes(6));  // No list tells that nothing else is there.
   EXPECT_THAT(terminated, SizeIs(2));
   EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
 }

@@ -19,6 +19,8 @@ namespace {
 constexpr base::Milliseconds retry_termination{30'000};
 // A provider may need as long to list a machine that it has just launched.
 constexpr base::Milliseconds listed_after{60'000};
+// A control plane that has heard no list for so long has no provider that lists.
+constexpr base::Milliseconds first_list_within = std::chrono::minutes(5);
 
 using Member = std::string model::Machine::*;
 
@@ -81,7 +83,7 @@ void AutoScalingKeeper::take_one(Step& step, const MachineLaunched& report) {
   const Found found = find_machine(step.state(), &model::Machine::token, report.token);
   if (found.machine == nullptr) {
     const model::AutoScalingGroup* const group = group_of_token(step.state(), report.token);
-    if (group != nullptr) strays_[report.id] = group->name;
+    if (group != nullptr) adopt(step, *group, report.token, report.id);
     return;
   }
   if (!found.machine->id.empty()) return;  // Told before.
@@ -113,6 +115,7 @@ void AutoScalingKeeper::take_one(Step& step, const MachineNotLaunched& report) {
   const model::Machine machine = *found.machine;
   std::erase_if(group.machines,
                 [&](const model::Machine& one) { return one.token == report.token; });
+  unsure_since_[group.name] = step.now;
   const bool was_wanted = machine.state == MachineState::Wanted;
   end_launch(step, group.name, machine, was_wanted ? "Failed" : "Cancelled", report.reason);
   if (was_wanted) {
@@ -122,6 +125,30 @@ void AutoScalingKeeper::take_one(Step& step, const MachineNotLaunched& report) {
   }
   mark(group.name, step.now);
   step.change(model::AutoScalingGroupPut{std::move(group)});
+}
+
+// The provider has launched it after all, and another may have taken its place: it ends as any
+// machine does that is one too many, with time for the tasks that may have come to it.
+void AutoScalingKeeper::adopt(Step& step, const model::AutoScalingGroup& of, std::string_view token,
+                              std::string_view id) {
+  if (find_machine(step.state(), &model::Machine::id, id).machine != nullptr) return;
+  model::AutoScalingGroup group = of;
+  model::Machine& machine = group.machines.emplace_back();
+  machine.token = token;
+  machine.id = id;
+  machine.instance_type = group.instance_type;
+  machine.state = MachineState::Terminating;
+  machine.changed_at = machine.created_at = step.now;
+  machine.reason = "its machine provider had told that it was not launched";
+  mark(group.name, step.now);
+  step.change(model::AutoScalingGroupPut{std::move(group)});
+}
+
+// When a group that is deleted, and has no machine that is known of, may be forgotten: once it is
+// forgotten nobody ends a machine of its that turns up. max: after the next list.
+base::Time AutoScalingKeeper::forget_at(const std::string& group) const {
+  if (!unsure_since_.contains(group)) return base::Time::min();
+  return has_been_listed_ ? base::Time::max() : started_at_ + first_list_within;
 }
 
 void AutoScalingKeeper::machine_is_gone(Step& step, const model::AutoScalingGroup& before,
@@ -159,14 +186,20 @@ void AutoScalingKeeper::take_one(Step& step, const MachineNotTerminated& report)
 }
 
 void AutoScalingKeeper::take_one(Step& step, const MachinesListed& report) {
+  has_been_listed_ = true;
+  for (auto it = unsure_since_.begin(); it != unsure_since_.end();) {
+    const auto [name, since] = *it;
+    const bool is_settled = since + listed_after <= report.asked_at;
+    if (is_settled) mark(name, step.now);
+    it = is_settled ? unsure_since_.erase(it) : std::next(it);
+  }
   std::map<std::string_view, std::string_view> ids;
   for (const ListedMachine& one : report.machines) ids[one.token] = one.id;
   for (const ListedMachine& one : report.machines) {
     if (find_machine(step.state(), &model::Machine::token, one.token).machine == nullptr) {
       const model::AutoScalingGroup* const group = group_of_token(step.state(), one.token);
       if (group == nullptr) continue;  // Somebody else's.
-      strays_[one.id] = group->name;
-      mark(group->name, step.now);
+      adopt(step, *group, one.token, one.id);
     } else {
       take_one(step, MachineLaunched{one.token, one.id});
     }

@@ -168,18 +168,6 @@ class Machines : public ::testing::Test {
       }
     });
   }
-  void stop_waiting() {
-    alter([&](model::ClusterState& state) {
-      const auto tasks = state.waiting_tasks[model::ClusterName("default")];
-      for (const model::TaskArn& arn : tasks) {
-        model::TaskReported report;
-        report.arn = arn;
-        report.last_status = model::TaskStatus::Stopped;
-        report.stopped_at = plane.now;
-        apply(state, report);
-      }
-    });
-  }
 
   testing::Plane plane{patient()};
   std::deque<MachineOrder> orders;  // Not answered yet.

@@ -100,7 +100,8 @@ base::Time run_queue_pass(Step& step, const model::ClusterName& cluster) {
       .engine = step.engine,
       .random = step.random,
       .commit = [&](const std::vector<queue::Start>& starts) { start(step, starts); }};
-  queue::Outcome outcome = queue::run(ground, line.tasks(), step.now, step.settings.queue);
+  queue::Outcome outcome =
+      step.settings.queue_policy(ground, line.tasks(), step.now, step.settings.queue);
   for (const queue::Expired& expired : outcome.expired) {
     end_waiting_task(step, expired.task, "TaskFailedToStart",
                      base::format("TaskFailedToStart: {}", expired.reason));

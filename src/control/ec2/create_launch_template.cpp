@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "api/json.h"
 #include "base/format.h"
+#include "control/client_tokens.h"
 #include "control/ec2/actions.h"
 #include "control/ec2/errors.h"
 #include "control/ec2/launch_templates.h"
@@ -21,19 +23,16 @@ base::Result<void> check_name(std::string_view name) {
                                  name));
 }
 
-// The one that the same token has made before; nullptr when there is none.
-base::Result<const model::LaunchTemplate*> made_before(const Step& step, const Request& request) {
+// The one that the same call has made before; nullptr when there is none.
+base::Result<const model::LaunchTemplate*> made_before(const Step& step, const Request& request,
+                                                       const std::string& request_hash) {
   if (request.client_token.value_or("").empty()) return nullptr;
   const auto& templates = step.state().launch_templates;
   const auto found = std::ranges::find_if(
       templates, [&](const auto& one) { return one.second.client_token == *request.client_token; });
   if (found == templates.end()) return nullptr;
-  if (found->second.name == request.launch_template_name) return &found->second;
-  return base::fail("IdempotentParameterMismatch",
-                    base::format("The client token {} came with the launch template name {} before "
-                                 "and comes with {} now.",
-                                 *request.client_token, found->second.name,
-                                 request.launch_template_name.value_or("")));
+  if (found->second.request_hash == request_hash) return &found->second;
+  return token_mismatch(*request.client_token);
 }
 
 base::Result<void> check_new(const Step& step, const std::string& name) {
@@ -51,7 +50,8 @@ base::Result<void> check_new(const Step& step, const std::string& name) {
 Answer<api::ec2::CreateLaunchTemplateResult> create_launch_template(Step& step,
                                                                     const Request& request) {
   api::ec2::CreateLaunchTemplateResult response;
-  if (const model::LaunchTemplate* const before = TRY(made_before(step, request))) {
+  const std::string request_hash = request_fingerprint(api::print(request));
+  if (const model::LaunchTemplate* const before = TRY(made_before(step, request, request_hash))) {
     response.launch_template = describe_template(step, *before);
     return response;
   }
@@ -65,6 +65,7 @@ Answer<api::ec2::CreateLaunchTemplateResult> create_launch_template(Step& step,
   made.id = "lt-" + step.random.hex(17);
   made.created_at = step.now;
   made.client_token = request.client_token.value_or("");
+  made.request_hash = request_hash;
   response.launch_template = describe_template(step, made);
   put_template(step, std::move(made));
   return response;

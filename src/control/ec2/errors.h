@@ -17,6 +17,12 @@ inline std::unexpected<base::Error> missing(std::string message) {
   return base::fail("MissingParameter", std::move(message));
 }
 
+inline std::unexpected<base::Error> token_mismatch(const std::string& token) {
+  return base::fail("IdempotentParameterMismatch",
+                    "The client token " + token +
+                        " came with another request before. Give a new one for a new request.");
+}
+
 // Everything was right with a call that is not to be carried out.
 inline base::Result<void> check_dry_run(const std::optional<bool>& dry_run) {
   if (!dry_run.value_or(false)) return {};

@@ -60,16 +60,52 @@ TEST_F(LaunchTemplates, a_template_is_made_once_for_each_client_token) {
   const auto again = plane.ec2<ec2::CreateLaunchTemplateResult>("CreateLaunchTemplate", request);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->launch_template, made->launch_template);
-  request.launch_template_name = "other";
+  ec2::CreateLaunchTemplateRequest different = request;
+  different.launch_template_name = "other";
   EXPECT_EQ(
-      plane.ec2<ec2::CreateLaunchTemplateResult>("CreateLaunchTemplate", request).error().code,
+      plane.ec2<ec2::CreateLaunchTemplateResult>("CreateLaunchTemplate", different).error().code,
       "IdempotentParameterMismatch");
-  request.launch_template_name = "gpu";
+  different = request;
+  different.launch_template_data->instance_type = "p3.2xlarge";
+  EXPECT_EQ(
+      plane.ec2<ec2::CreateLaunchTemplateResult>("CreateLaunchTemplate", different).error().code,
+      "IdempotentParameterMismatch");
   request.client_token = "another";
   EXPECT_EQ(
       plane.ec2<ec2::CreateLaunchTemplateResult>("CreateLaunchTemplate", request).error().code,
       "InvalidLaunchTemplateName.AlreadyExistsException");
   EXPECT_EQ(plane.core.state().launch_templates.size(), 1U);
+}
+
+TEST_F(LaunchTemplates, a_version_is_made_once_for_each_client_token) {
+  const std::string id = plane.create_template("gpu");
+  const std::string other = plane.create_template("other");
+  ec2::CreateLaunchTemplateVersionRequest request;
+  request.launch_template_id = id;
+  request.client_token = "token";
+  request.launch_template_data.emplace().instance_type = "p4d.24xlarge";
+  const auto add = [&](const ec2::CreateLaunchTemplateVersionRequest& asked) {
+    return plane.ec2<ec2::CreateLaunchTemplateVersionResult>("CreateLaunchTemplateVersion", asked);
+  };
+  const auto made = add(request);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->launch_template_version->version_number, 2);
+  const auto again = add(request);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->launch_template_version, made->launch_template_version);
+  EXPECT_EQ(plane.core.state().launch_templates.at(id).versions.size(), 2U);
+
+  ec2::CreateLaunchTemplateVersionRequest different = request;
+  different.launch_template_id = other;
+  EXPECT_EQ(add(different).error().code, "IdempotentParameterMismatch");
+  different = request;
+  different.version_description = "another";
+  EXPECT_EQ(add(different).error().code, "IdempotentParameterMismatch");
+  different.client_token = "another";
+  EXPECT_EQ(add(different)->launch_template_version->version_number, 3);
+  request.client_token.reset();
+  EXPECT_EQ(add(request)->launch_template_version->version_number, 4);
+  EXPECT_EQ(add(request)->launch_template_version->version_number, 5) << "no token, no memory";
 }
 
 TEST_F(LaunchTemplates, wrong_requests_are_refused_and_change_nothing) {

@@ -19,12 +19,12 @@ const model::ClusterName scratch_cluster{"scratch"};
 class Scratch {
  public:
   Scratch() {
-    model::apply(state_, model::ClusterCreated{{.name = scratch_cluster,
-                                                .status = model::ClusterStatus::Active,
-                                                .created_at = {},
-                                                .tags = {},
-                                                .settings = {},
-                                                .configuration = {}}});
+    model::apply(state_, model::ClusterPut{{.name = scratch_cluster,
+                                            .status = model::ClusterStatus::Active,
+                                            .created_at = {},
+                                            .tags = {},
+                                            .settings = {},
+                                            .configuration = {}}});
     engine_.reset(state_);
   }
 

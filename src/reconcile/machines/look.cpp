@@ -10,13 +10,21 @@ bool is_of_daemon(const model::ClusterState& state, const model::Account& accoun
   return service != nullptr && service->scheduling == api::ecs::SchedulingStrategy::Daemon;
 }
 
+// Whether it is more than the other what their machine is now.
+bool is_later(const model::ContainerInstance& one, const model::ContainerInstance& other) {
+  if (one.agent_connected != other.agent_connected) return one.agent_connected;
+  return one.registered_at > other.registered_at;
+}
+
 }  // namespace
 
 InstancesByMachine instances_by_machine(const model::ClusterState& state) {
   InstancesByMachine found;
   for (const auto& [arn, instance] : state.instances) {
     if (instance.status == model::InstanceStatus::Inactive) continue;
-    if (!instance.ec2_instance_id.empty()) found[instance.ec2_instance_id] = &instance;
+    if (instance.ec2_instance_id.empty()) continue;
+    const model::ContainerInstance*& known = found[instance.ec2_instance_id];
+    if (known == nullptr || is_later(instance, *known)) known = &instance;
   }
   return found;
 }

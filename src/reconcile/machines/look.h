@@ -33,7 +33,7 @@ struct Look {
 };
 
 using InstancesByMachine = std::map<std::string_view, const model::ContainerInstance*>;
-// The instances that are not INACTIVE, by the id of their machine. O(instances).
+// By machine, not INACTIVE; of several the one whose agent is there, or the last. O(instances).
 InstancesByMachine instances_by_machine(const model::ClusterState& state);
 
 // Of the machine's tasks and its agent. `source_made_at` is left to the caller.

@@ -82,7 +82,8 @@ ScalingDecision scale(const ScalingSituation& situation) {
     decision.desired_capacity =
         static_cast<int32_t>(std::min<int64_t>(desired + step, group.max_size));
   } else if (wanted < desired) {
-    decision.points_below = situation.points_below + (situation.is_point ? 1 : 0);
+    decision.points_below =
+        std::min(group.points_below + (situation.is_point ? 1 : 0), points_to_scale_in);
     if (!situation.is_point || decision.points_below < points_to_scale_in) return decision;
     // Those that are not there at all may go, too. Half of them at once at most.
     const int64_t may_go = counted.idle + (there - counted.alive);

@@ -27,15 +27,12 @@ struct ScalingSituation {
   base::Time now;
   Options options;
   bool protects_busy = false;  // Managed termination protection.
-  // How many points in a row have asked for less, this one not counted; a look between two points
-  // only ever asks for more.
-  int32_t points_below = 0;
-  bool is_point = true;
+  bool is_point = true;        // A look between two points only ever asks for more.
 };
 
 struct ScalingDecision {
   int32_t desired_capacity = 0;
-  int32_t points_below = 0;
+  int32_t points_below = 0;  // For the group to keep: `group.points_below` with this point.
   int64_t reservation_percent = 0;
   std::string reason;  // One sentence; empty when the desired capacity stays.
 };

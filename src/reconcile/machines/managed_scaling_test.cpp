@@ -195,10 +195,10 @@ TEST(ManagedScaling, asking_for_more_starts_the_count_anew) {
   world.run();
   world.now += std::chrono::minutes(10);
   for (int i = 0; i < 10; ++i) world.scale_point();
-  EXPECT_EQ(world.points_below, 10);
+  EXPECT_EQ(world.group.points_below, 10);
   world.tasks["m001"] = world.tasks["m002"] = 1;
   EXPECT_EQ(world.scale_point(more(1)).desired_capacity, 3);
-  EXPECT_EQ(world.points_below, 0);
+  EXPECT_EQ(world.group.points_below, 0);
 }
 
 TEST(ManagedScaling, a_look_between_two_points_only_asks_for_more) {
@@ -206,6 +206,7 @@ TEST(ManagedScaling, a_look_between_two_points_only_asks_for_more) {
   world.group.desired_capacity = 2;
   world.run();
   world.now += std::chrono::minutes(10);
+  world.group.points_below = points_to_scale_in;
   const std::vector<Look> looks = world.looks();
   const auto look = scale({.group = world.group,
                            .looks = looks,
@@ -213,7 +214,6 @@ TEST(ManagedScaling, a_look_between_two_points_only_asks_for_more) {
                            .waiting = {},
                            .now = world.now,
                            .options = {},
-                           .points_below = points_to_scale_in,
                            .is_point = false});
   EXPECT_EQ(look.desired_capacity, 2);
   EXPECT_EQ(look.points_below, points_to_scale_in);

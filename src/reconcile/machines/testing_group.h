@@ -120,9 +120,8 @@ class GroupWorld {
                                       .waiting = waiting,
                                       .now = now,
                                       .options = options,
-                                      .protects_busy = protects_busy,
-                                      .points_below = points_below});
-    points_below = decision.points_below;
+                                      .protects_busy = protects_busy});
+    group.points_below = decision.points_below;
     EXPECT_GE(decision.desired_capacity, std::min(group.min_size, group.desired_capacity));
     EXPECT_LE(decision.desired_capacity, std::max(group.max_size, group.desired_capacity));
     group.desired_capacity = decision.desired_capacity;
@@ -162,7 +161,6 @@ class GroupWorld {
   bool launches_work = true;
   bool agents_join = true;
   bool forgotten = false;
-  int32_t points_below = 0;
   int made = 0;
   int launched = 0;
   std::string launch_name = "first";

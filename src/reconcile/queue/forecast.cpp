@@ -218,14 +218,16 @@ std::string Forecast::obstacle_of(const Unit& unit) {
 }
 
 std::vector<size_t> Forecast::lanes_to_drain(const Unit& unit, base::Time old) {
-  std::set<std::pair<base::Time, size_t>> by_youngest;
+  std::set<std::tuple<base::Time, base::Milliseconds, size_t>> by_youngest;
   for (const WaitingTask* const member : unit.members) {
     for (const size_t lane : eligible(*member->need)) {
-      if (lanes_[lane].bookings().empty()) by_youngest.emplace(lanes_[lane].youngest(), lane);
+      if (!lanes_[lane].bookings().empty()) continue;
+      const Obstacles found = lanes_[lane].obstacles_to(*member->need, now_);
+      by_youngest.emplace(found.youngest, found.stay, lane);
     }
   }
   std::vector<size_t> preferred;
-  for (const auto& [youngest, lane] : by_youngest) preferred.push_back(lane);
+  for (const auto& [youngest, stay, lane] : by_youngest) preferred.push_back(lane);
   return spread(unit, &preferred,
                 [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
                   return std::ranges::binary_search(eligible(need), lane) &&

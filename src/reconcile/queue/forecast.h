@@ -36,9 +36,10 @@ class Forecast {
   // Why nobody knows: one sentence.
   std::string obstacle_of(const Unit& unit);
 
-  // Books instances for the unit that nothing else may take what it lacks of. Those go first whose
-  // youngest task is the oldest: an instance that is drained gets no younger ones, so that the next
-  // pass chooses it again, and the unit waits no longer than the tasks run that were there before.
+  // Books instances for the unit that nothing else may take what it lacks of. Those go first where
+  // the youngest task in its way is the oldest: an instance that is drained gets no younger ones,
+  // so that the next pass chooses it again, and the unit waits no longer than the tasks run that
+  // were there before. Tasks that come meanwhile and are in nobody's way change nothing of that.
   // Tasks that began before `old` are not waited for where that can be helped.
   // False: even when drained none would do, or too many stand drained already.
   bool drain(const Unit& unit, size_t most_drained, base::Time old);

@@ -8,6 +8,7 @@ namespace reconcile::queue {
 namespace {
 
 const model::TaskArn somebody("waiting");
+constexpr base::Milliseconds shortest_stay = std::chrono::minutes(1);
 
 // What an offer and a choice of GPUs look at, without what is costly to copy.
 model::ContainerInstance outline_of(const model::ContainerInstance& instance) {
@@ -218,12 +219,24 @@ bool Lane::takes_when_drained(const Need& need, std::span<const Need* const> oth
   return fits(then, need);
 }
 
-base::Time Lane::youngest() const {
-  base::Time youngest = base::Time::min();
+Obstacles Lane::obstacles_to(const Need& need, base::Time now) {
+  const placement::Offer& offer = offer_at(base::Time::min());
+  const bool lacks_cpu = offer.cpu_free < need.demand.cpu_units;
+  const bool lacks_memory = offer.memory_free < need.demand.memory_mib;
+  Obstacles found;
   for (const Occupant& occupant : occupants_) {
-    youngest = std::max(youngest, occupant.task->started_at.value_or(unknown_time));
+    const model::HeldResources& held = occupant.task->held;
+    const bool in_the_way = (need.demand.wants_gpu() && !held.gpus.empty()) ||
+                            (lacks_cpu && held.cpu_units > 0) ||
+                            (lacks_memory && held.memory_mib > 0) ||
+                            (!need.demand.host_ports.empty() && !held.host_ports.empty());
+    if (!in_the_way) continue;
+    const base::Time began = occupant.task->started_at.value_or(unknown_time);
+    found.youngest = std::max(found.youngest, began);
+    found.stay += occupant.until != unknown_time ? std::max(occupant.until - now, shortest_stay)
+                                                 : std::max(now - began, shortest_stay);
   }
-  return youngest;
+  return found;
 }
 
 int32_t Lane::missing(const Need& need) const {

@@ -51,6 +51,17 @@ struct Interval {
   base::Time until = unknown_time;
 };
 
+// The tasks that hold something that another one lacks.
+struct Obstacles {
+  // When the youngest of them began; base::Time::min() without any, unknown_time where one is only
+  // about to.
+  base::Time youngest = base::Time::min();
+  // To compare instances by: the longer, the longer the last of them is likely to stay. How long a
+  // task has run is what is known of how much longer it will, where it has not told: lengths of
+  // tasks have a long tail.
+  base::Milliseconds stay{};
+};
+
 class Lane {
  public:
   Lane(const model::ContainerInstance& instance, std::vector<Occupant> occupants);
@@ -71,8 +82,7 @@ class Lane {
   // before `old` and have not told how long they run: they are taken to stay.
   bool takes_when_drained(const Need& need, std::span<const Need* const> others,
                           base::Time old) const;
-  // When the youngest of its tasks began; one that is only about to: unknown_time.
-  base::Time youngest() const;
+  Obstacles obstacles_to(const Need& need, base::Time now);
   // How much of the need is short now, in thousandths.
   int32_t missing(const Need& need) const;
   // Whether every booking still holds when these are placed now.

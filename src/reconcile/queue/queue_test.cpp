@@ -214,6 +214,29 @@ TEST(Queue, small_tasks_keep_out_of_an_instance_that_is_drained) {
   EXPECT_LT(world.started.at(large), world.started.at(small));
 }
 
+TEST(Queue, tasks_in_nobodys_way_do_not_turn_the_draining_to_another_instance) {
+  World world;
+  const auto first = world.add("a", 2);
+  world.submit({.request = asks(1), .runs = minutes(50)});
+  world.pass();
+  world.now += minutes(1);
+  world.add("b", 2, 100);
+  world.submit({.request = asks(2), .runs = minutes(50)});
+  world.pass();
+  const auto large = world.submit({.request = asks(2), .runs = minutes(1)});
+  world.now += minutes(11);
+  placement::Request other = asks(0);
+  other.resources.cpu_units = 1000;
+  const auto without_gpu = world.submit({.request = other, .runs = minutes(90)});
+  world.pass();
+  ASSERT_EQ(world.state.tasks.at(without_gpu).instance, first);
+  const auto small = world.submit({.request = asks(1), .runs = minutes(60)});
+  world.pass();
+  EXPECT_FALSE(world.started.contains(small)) << "it would be where the large one is to go";
+  world.settle();
+  EXPECT_LT(world.started.at(large), world.started.at(small));
+}
+
 TEST(Queue, an_instance_with_an_endless_task_is_drained_only_where_there_is_no_other) {
   World world;
   const auto endless = world.add("a", 3);

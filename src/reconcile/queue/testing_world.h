@@ -40,7 +40,7 @@ class World {
       : cluster(std::move(name)), random(seed) {
     model::Cluster made;
     made.name = cluster;
-    apply(model::ClusterCreated{made});
+    apply(model::ClusterPut{made});
   }
 
   void add(model::ContainerInstance instance) {

@@ -29,16 +29,13 @@ base::Result<void> check_deletable(const model::AutoScalingGroup& group, bool fo
 
 }  // namespace
 
-// The group is gone at once where it has no machines; else when the last of them is.
+// The group is gone at once where it has no machines, and none can turn up; else when the last of
+// them is.
 Answer<api::autoscaling::DeleteAutoScalingGroupResponse> delete_auto_scaling_group(
     Step& step, const api::autoscaling::DeleteAutoScalingGroupType& request) {
   model::AutoScalingGroup group = *TRY(require_group(step, request.auto_scaling_group_name));
   const bool force = request.force_delete.value_or(false);
   TRY_VOID(check_deletable(group, force));
-  if (group.machines.empty()) {
-    step.change(model::AutoScalingGroupForgotten{group.name});
-    return api::autoscaling::DeleteAutoScalingGroupResponse{};
-  }
   if (group.deleting) return api::autoscaling::DeleteAutoScalingGroupResponse{};
   group.deleting = true;
   group.min_size = 0;
