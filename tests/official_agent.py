@@ -369,6 +369,10 @@ class OfficialAgent:
         self._follow(self.tcs, lambda _, kind, message: self._note(
             lambda: self.tcs_messages.append((kind, message))))
 
+    def use_key(self, key, secret):
+        """Another one stands in its environment when it starts next."""
+        self.wire.credentials = botocore.credentials.Credentials(key, secret)
+
     def kill(self):
         """kill -9: the streams break, what is only in memory is gone, the disk stays."""
         for one in self.sockets:

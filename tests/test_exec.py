@@ -1,5 +1,5 @@
-"""Commands in running containers: `berth exec`, and a peer that speaks as the plugin behind
-`aws ecs execute-command` does.
+"""Commands in running containers: `berth exec`, also over a line that breaks, and a peer that speaks
+as the plugin behind `aws ecs execute-command` does.
 
 The plugin itself is not to be had here. Source of what the peer does:
 github.com/aws/session-manager-plugin, src/message and src/datachannel.
@@ -13,6 +13,8 @@ import pty
 import re
 import select
 import shutil
+import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -506,6 +508,181 @@ class Exec(unittest.TestCase):
                              caught.exception.response["Error"]["Code"])
             self.assertIn(word, caught.exception.response["Error"]["Message"])
         self.tasks.finish(other)
+
+
+class BadLine:
+    """A TCP proxy before the server that cuts the connections of session clients: the first `cuts`
+    of them, each when so many bytes have passed."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.server_port = None
+        self.cuts = 0
+        self.after = 300_000
+        self.sessions = 0  # Connections of session clients so far.
+        self.refusing = False
+        self.live = []  # Of session clients.
+        self.lock = threading.Lock()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(near,), daemon=True).start()
+
+    def serve(self, near):
+        first = near.recv(65536)
+        left = None
+        if first.startswith(b"GET /exec/session/"):
+            with self.lock:
+                if self.refusing:
+                    return near.close()
+                self.sessions += 1
+                self.live.append(near)
+                if self.cuts > 0:
+                    self.cuts -= 1
+                    left = [self.after]
+        far = socket.create_connection(("127.0.0.1", self.server_port))
+        far.sendall(first)
+        back = threading.Thread(target=self.carry, args=(far, near, left), daemon=True)
+        back.start()
+        self.carry(near, far, left)
+        back.join()
+        near.close()
+        far.close()
+
+    def away(self):
+        """Cuts what there is, and lets nobody come until back()."""
+        with self.lock:
+            self.refusing = True
+            for one in self.live:
+                try:
+                    one.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def back(self):
+        with self.lock:
+            self.refusing = False
+
+    @staticmethod
+    def carry(source, sink, left):
+        """Until either end is done, or `left` is: what is on its way then is lost."""
+        try:
+            while chunk := source.recv(65536):
+                if left is not None:
+                    left[0] -= len(chunk)
+                    if left[0] < 0:
+                        break
+                sink.sendall(chunk)
+        except OSError:
+            pass
+        for one in (source, sink):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+class ExecOverABadLine(unittest.TestCase):
+    """`berth exec` comes back to its session when its connection breaks."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.line = BadLine()
+        cls.server = Server("--emulate", "c5.large", "--advertise", cls.line.url, start=False)
+        cls.server.port = cls.line.server_port = harness.free_port()
+        cls.server.start()
+        cls.server.wait_connected()
+        cls.tasks = Tasks(cls.server)
+        cls.tasks.register("idle", {"memory": 64, **harness.shell(
+            "trap exit TERM; sleep 600 & wait")})
+        cls.task = cls.tasks.run("idle", enableExecuteCommand=True)
+        cls.tasks.wait(cls.task, "RUNNING")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.tasks.finish(cls.task)
+        cls.server.close()
+        cls.line.close()
+
+    def setUp(self):
+        self.line.cuts, self.line.after, self.line.sessions = 0, 300_000, 0
+
+    def start(self, *command, **more):
+        process = subprocess.Popen(
+            [BERTH, "exec", self.task, "--data", self.server.data, "--", *command],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_output_is_whole_and_comes_once_whatever_breaks(self):
+        self.line.cuts = 6
+        process = self.start("sh", "-c", "seq 500000; exit 3", stdin=subprocess.DEVNULL)
+        told, errors = process.communicate(timeout=120)
+        self.assertEqual((3, b""), (process.returncode, errors))
+        expected = b"".join(b"%d\n" % i for i in range(1, 500001))
+        self.assertEqual(len(expected), len(told))
+        self.assertEqual(hashlib.sha256(expected).hexdigest(), hashlib.sha256(told).hexdigest())
+        self.assertEqual(7, self.line.sessions)
+
+    def test_input_and_output_at_once_are_whole(self):
+        self.line.cuts, self.line.after = 10, 900_000
+        given = os.urandom(8 << 20)
+        process = self.start("cat", stdin=subprocess.PIPE)
+        told, errors = process.communicate(given, timeout=120)
+        self.assertEqual((0, b""), (process.returncode, errors))
+        self.assertEqual(hashlib.sha256(given).hexdigest(), hashlib.sha256(told).hexdigest())
+        self.assertEqual(11, self.line.sessions)
+
+    def test_an_end_while_the_connection_is_away_is_heard_of(self):
+        process = self.start("sh", "-c", "echo up; until test -e /tmp/go; do :; done; echo it; exit 5",
+                             stdin=subprocess.DEVNULL)
+        self.assertEqual(b"up\n", process.stdout.readline())
+        container = harness.container_of(self.tasks.describe(self.task))["runtimeId"]
+        inside = lambda *command: self.server.docker.run("exec", container, *command)
+        self.line.away()
+        self.addCleanup(self.line.back)
+        inside("touch", "/tmp/go")
+        harness.wait_for(lambda: "until test" not in inside("ps"), "the command has ended", 20)
+        self.assertIsNone(process.poll())
+        self.line.back()
+        told, errors = process.communicate(timeout=60)
+        self.assertEqual((5, b"it\n", b""), (process.returncode, told, errors))
+
+    def test_a_session_that_is_over_meanwhile_is_told(self):
+        process = self.start("sh", "-c", "echo up; sleep 600", stdin=subprocess.DEVNULL)
+        self.assertEqual(b"up\n", process.stdout.readline())
+        self.server.kill()
+        self.server.start()
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(1, process.returncode)
+        self.assertIn(b"has ended meanwhile", errors)
+        self.server.wait_connected()
+
+    def test_a_signal_ends_it_and_its_process_at_once(self):
+        process = self.start("sh", "-c", "echo up; sleep 7654", stdin=subprocess.DEVNULL)
+        self.assertEqual(b"up\n", process.stdout.readline())
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(130, process.wait(20))
+
+        def gone():
+            shown = subprocess.run(
+                [BERTH, "exec", self.task, "--data", self.server.data, "-n", "--", "ps"],
+                capture_output=True, timeout=60, check=True).stdout
+            return b"sleep 7654" not in shown
+        harness.wait_for(gone, "the process is gone", 20)
+        self.assertLess(time.monotonic() - begun, 20, "not only when nobody has come back for 30 s")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What GPUs do, as agents measure it: `berth gpus`, DescribeContainerInstances and the health of
-the instance. Figures of emulated GPUs are made up: src/gpu/emulated."""
+"""What GPUs and containers do, as agents measure it: `berth gpus`, DescribeContainerInstances, the
+health of the instance, and DescribeTasks. Figures of emulated GPUs are made up: src/gpu/emulated."""
 
 import glob
 import json
@@ -102,6 +102,33 @@ class GpuMetrics(unittest.TestCase):
         os.unlink(path)
         wait_for(lambda: health()[0] == "OK", "all is well again", 30)
         wait_for(lambda: shown(uuid)["healthy"], "berth gpus says so", 30)
+
+
+class ContainerMetrics(unittest.TestCase):
+    def test_what_a_container_uses_is_shown_while_it_runs(self):
+        arn = tasks.run_containers(
+            "working", {"name": "busy", "memory": 128, "stopTimeout": 2,
+                        **shell("while :; do :; done")},
+            {"name": "idle", "memory": 64, "stopTimeout": 2, **shell("exec sleep 600")})
+        self.addCleanup(tasks.finish, arn)
+        tasks.wait(arn, "RUNNING")
+
+        def usage():
+            told = plane.call("DescribeTasks", {"tasks": [arn]}).json()["tasks"][0]["containers"]
+            found = {one["name"]: one.get("berthUsage") for one in told}
+            return found if all(found.values()) else None
+        found = wait_for(usage, "both containers are measured", 90)
+        busy, idle = found["busy"], found["idle"]
+        self.assertGreater(busy["cpuUnitsUsed"], 50, found)
+        self.assertLess(idle["cpuUnitsUsed"], busy["cpuUnitsUsed"] / 5, found)
+        self.assertLess(0, idle["memoryUsedMiB"], found)
+        self.assertLess(idle["memoryUsedMiB"], 64, found)
+        later = wait_for(lambda: (told := usage()) and told["busy"]["measuredAt"] >
+                         busy["measuredAt"] and told, "they are measured again", 60)
+        self.assertGreater(later["busy"]["cpuUnitsUsed"], 50)
+        tasks.ecs.stop_task(task=arn)
+        tasks.wait(arn, "STOPPED")
+        self.assertIsNone(usage())
 
 
 if __name__ == "__main__":

@@ -508,6 +508,45 @@ class Keys(Peers):
             agent.register()
         self.assertEqual("UnrecognizedClientException", refused.exception.code)
 
+    def test_a_leaked_key_is_replaced_and_the_instance_and_its_task_stay(self):
+        leaked = self.official_key()
+        agent = self.agent(**leaked).start()
+        arn, task = self.run_on(agent, "work", {})
+        agent.run(task)
+        made = json.loads(berth("token", "rotate", agent.arn, "--official", "--json",
+                                server=self.server))
+        agent.publish_idle_metrics()
+        wait_for(lambda: not any(thread.is_alive() for thread in agent.threads),
+                 "both of its streams are closed", 60)
+        thief = self.agent(**leaked)
+        thief.arn = agent.arn
+        with self.assertRaises(Refused) as refused:
+            thief.register()
+        self.assertEqual("UnrecognizedClientException", refused.exception.code)
+        agent.kill()
+        agent.use_key(made["accessKeyId"], made["secretAccessKey"])
+        agent.start()
+        wait_for(lambda: self.instance(agent)["agentConnected"], "it is back")
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        agent.finish(task)
+        self.tasks.wait(arn, "STOPPED")
+        self.assertEqual([agent.arn], self.ecs.list_container_instances()["containerInstanceArns"])
+        listed = berth("token", "list", server=self.server)
+        self.assertIn(made["accessKeyId"], listed)
+        self.assertNotIn(leaked["key"], listed)
+
+    def test_a_key_can_stay_good_until_the_new_one_is_there(self):
+        key = self.official_key()
+        agent = self.agent(**key).start()
+        made = json.loads(berth("token", "rotate", agent.arn, "--official", "--json", "--keep",
+                                server=self.server))
+        agent.register()
+        agent.use_key(made["accessKeyId"], made["secretAccessKey"])
+        agent.register()
+        with self.assertRaises(subprocess.CalledProcessError) as failed:
+            berth("token", "rotate", "0" * 32, "--official", server=self.server)
+        self.assertIn("not found", failed.exception.stderr)
+
     def test_a_machine_that_lost_its_data_directory_registers_anew_when_nothing_is_left(self):
         key = self.official_key()
         first = self.agent(**key).start().arn
@@ -540,10 +579,42 @@ class Keys(Peers):
         self.addCleanup(again.close)
         self.server.wait_connected()
         self.assertEqual(1, len(self.ecs.list_container_instances()["containerInstanceArns"]))
+        again.terminate()
+        # The token that its key was given for says nothing new.
+        same = self.join(token, data)
+        self.addCleanup(same.close)
+        self.server.wait_connected()
+        self.assertNotIn("goes on with the key", same.output())
         nothing = self.join("berth-join.0123.4567", tempfile.mkdtemp(prefix="berth-agent-"))
         self.addCleanup(nothing.close)
         self.assertEqual(1, nothing.child.wait(30))
         self.assertIn("berth token create", nothing.output())
+
+
+    def test_a_token_for_an_instance_replaces_the_key_of_its_agent(self):
+        token = json.loads(berth("token", "create", "--json", server=self.server))["token"]
+        data = tempfile.mkdtemp(prefix="berth-agent-")
+        agent = self.join(token, data)
+        self.addCleanup(agent.close)
+        agent.wait_line("ready: ", 60)  # Its control stream is open, not only its registration done.
+        arn = self.server.wait_connected()[0]["containerInstanceArn"]
+        with open(os.path.join(data, "agent-key.json")) as file:
+            leaked = json.load(file)
+        made = json.loads(berth("token", "rotate", arn, "--json", server=self.server))
+        wait_for(lambda: not self.ecs.describe_container_instances(containerInstances=[arn])[
+            "containerInstances"][0]["agentConnected"], "its agent is cut off", 120)
+        agent.terminate()
+        again = self.join(made["token"], data)
+        self.addCleanup(again.close)
+        self.assertEqual(arn, self.server.wait_connected()[0]["containerInstanceArn"])
+        with open(os.path.join(data, "agent-key.json")) as file:
+            self.assertNotEqual(leaked["accessKeyId"], json.load(file)["accessKeyId"])
+        again.terminate()
+        # One that is refused leaves the key as it is.
+        refused = self.join("berth-join.0123.4567", data)
+        self.addCleanup(refused.close)
+        self.assertEqual(arn, self.server.wait_connected()[0]["containerInstanceArn"])
+        self.assertIn("goes on with the key that it has", refused.output())
 
 
 class Tls(unittest.TestCase):

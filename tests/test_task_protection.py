@@ -1,11 +1,15 @@
 """$ECS_AGENT_URI/task-protection/v1/state: a task of a service guards itself against scale-in. The
-agent has joined by a token, so that it asks with its own restricted key."""
+agent has joined by a token, so that it asks with its own restricted key; the official agent asks
+with the keys of the task's role, which do for that task."""
 
 import json
 import shutil
 import subprocess
 import tempfile
 import unittest
+
+import boto3
+import botocore.exceptions
 
 import harness
 from harness import Process, Server, Tasks, container_of, shell, wait_for
@@ -79,6 +83,47 @@ class Protection(unittest.TestCase):
         self.assertEqual((200, False), (status, told["protection"]["ProtectionEnabled"]))
         tasks.wait(arn, "STOPPED")
         tasks.ecs.delete_service(service="guarded", force=True)
+
+    def protection_by(self, keys, arns, enabled=None):
+        """What UpdateTaskProtection, or else GetTaskProtection, says to who has these keys."""
+        client = boto3.session.Session(
+            keys["AccessKeyId"], keys["SecretAccessKey"], keys["Token"], server.region).client(
+                "ecs", endpoint_url=server.url)
+        if enabled is None:
+            return client.get_task_protection(cluster="default", tasks=arns)
+        return client.update_task_protection(cluster="default", tasks=arns,
+                                             protectionEnabled=enabled)
+
+    def test_the_keys_of_a_tasks_role_protect_that_task_and_no_other(self):
+        # As the official agent asks: with the keys of the role, not with its own.
+        tasks.register("keyed", {**shell("trap 'exit 0' TERM; sleep 600 & wait"), "stopTimeout": 2},
+                       taskRoleArn="keeper")
+        tasks.ecs.create_service(serviceName="keyed", taskDefinition="keyed", desiredCount=2)
+
+        def running():
+            arns = tasks.ecs.list_tasks(serviceName="keyed")["taskArns"]
+            up = [one for one in arns if tasks.describe(one)["lastStatus"] == "RUNNING"]
+            return up if len(up) == 2 else None
+        mine, other = wait_for(running, "both tasks run", 60)
+        keys = json.loads(server.docker.run(
+            "exec", container_of(tasks.describe(mine))["runtimeId"], "sh", "-c",
+            "wget -q -O - http://169.254.170.2$AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"))
+        told = self.protection_by(keys, [mine], enabled=True)
+        self.assertIs(True, told["protectedTasks"][0]["protectionEnabled"], told)
+        told = self.protection_by(keys, [mine])
+        self.assertEqual(mine, told["protectedTasks"][0]["taskArn"])
+        for arns, enabled in (([other], True), ([mine, other], True), ([other], None)):
+            with self.assertRaises(botocore.exceptions.ClientError) as caught:
+                self.protection_by(keys, arns, enabled)
+            self.assertEqual("AccessDeniedException", caught.exception.response["Error"]["Code"])
+        seen = tasks.ecs.get_task_protection(cluster="default", tasks=[mine, other])
+        self.assertEqual({mine: True, other: False}, {
+            one["taskArn"]: one["protectionEnabled"] for one in seen["protectedTasks"]})
+        tasks.ecs.update_service(service="keyed", desiredCount=1)
+        tasks.wait(other, "STOPPED")
+        self.assertEqual("RUNNING", tasks.describe(mine)["lastStatus"])
+        tasks.ecs.delete_service(service="keyed", force=True)
+        tasks.wait(mine, "STOPPED")
 
     def test_a_task_of_no_service_hears_why_it_cannot_be_protected(self):
         arn = tasks.run_containers("alone", {**shell("exec sleep 600"), "stopTimeout": 2})

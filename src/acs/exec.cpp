@@ -8,7 +8,7 @@
 namespace acs {
 namespace {
 
-constexpr std::string_view kinds = "siqzoexfa";
+constexpr std::string_view kinds = "siqzoexfak";
 constexpr int64_t most_cells = 10'000;
 
 std::optional<int> cells_of(const json::Value& value) {

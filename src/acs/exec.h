@@ -28,6 +28,8 @@ enum class ExecKind : char {
   Failure = 'f',   // Why there is no exit code, a sentence; the last message.
   // Both ways.
   Consumed = 'a',  // So many bytes were taken, in digits.
+  // Between the control plane and `berth exec` alone, see exec_link.h.
+  Taken = 'k',  // So many messages were taken in all, in digits.
 };
 
 inline constexpr size_t exec_window = size_t{1} << 20;

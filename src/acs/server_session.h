@@ -21,15 +21,18 @@
 
 namespace acs {
 
-// Sequence numbers of payloads and manifests of all instances: one growing counter, ahead of all
-// it gave before a restart of the server as long as the wall clock does not go back by more than
-// the server was down. Where it does, SessionPeer::highest keeps manifests ahead.
+// Sequence numbers of payloads and manifests of all instances: one counter that only grows, near
+// the wall clock's milliseconds. The caller keeps durably up to which number they may have been
+// given out, and starts behind it after a restart: the clock may have gone back meanwhile, and an
+// official agent ignores a manifest that is not ahead of those it has seen, without telling them.
 class Timeline {
  public:
+  explicit Timeline(int64_t behind = 0) : last_(behind) {}
   int64_t next(base::Time now);
+  int64_t last() const { return last_; }
 
  private:
-  int64_t last_ = 0;
+  int64_t last_;
 };
 
 struct ServerSettings {

@@ -50,6 +50,13 @@ TEST(timeline, grows_even_when_the_clock_stands_still_or_goes_back) {
   EXPECT_GT(timeline.next(start - 1h), first + 1);
 }
 
+TEST(timeline, goes_on_behind_what_may_have_been_given_out_before) {
+  Timeline timeline(start.time_since_epoch().count() + 1000);
+  EXPECT_EQ(timeline.next(start), start.time_since_epoch().count() + 1001);
+  EXPECT_EQ(timeline.last(), start.time_since_epoch().count() + 1001);
+  EXPECT_EQ(timeline.next(start + 1h), (start + 1h).time_since_epoch().count());
+}
+
 TEST(server_session, a_manifest_and_the_payloads_behind_it_share_one_growing_number) {
   Server server;
   const TaskManifestMessage manifest =

@@ -104,7 +104,7 @@ API_DESCRIBED(InstanceMetrics);
 struct ContainerMetric {
   std::string container_name;
   std::string container_arn;
-  std::optional<StatsSet> cpu_stats_set;     // Percent of one core.
+  std::optional<StatsSet> cpu_stats_set;     // Percent of all the machine's cores together.
   std::optional<StatsSet> memory_stats_set;  // MiB.
   std::optional<NetworkStatsSet> network_stats_set;
   std::optional<StorageStatsSet> storage_stats_set;

@@ -242,6 +242,32 @@ TEST_F(AgentTest, a_missing_log_group_keeps_the_container_from_starting) {
   EXPECT_EQ(docker_.calls(docker::Operation::Start), 0U);
 }
 
+TEST_F(AgentTest, a_log_driver_that_does_not_start_tells_no_secret_of_its_options) {
+  start_connected();
+  acs::Task task = simple_task("t1", "busybox");
+  acs::Container& container = task.containers.front();
+  container.docker_config.emplace().host_config =
+      R"({"LogConfig":{"Type":"splunk","Config":{"splunk-url":"https://there"}}})";
+  acs::Secret& token = container.secrets.emplace_back();
+  token.name = "splunk-token";
+  token.value_from = "/token";
+  token.provider = "ssm";
+  token.target = "LOG_DRIVER";
+  docker_.fail_call(
+      docker::Operation::Start, 1,
+      docker::daemon_error(docker::Operation::Start, 500,
+                           "failed to initialize logging driver: splunk: https://there "
+                           "does not know the token the-secret-value"));
+  plane_.send_task(task);
+  ASSERT_TRUE(plane_.await([](Seen& seen) { return seen.last_submit().starts_with("STOPPED"); }));
+  const std::string told = plane_.with([](Seen& seen) { return seen.last_submit(); });
+  EXPECT_THAT(told, HasSubstr("https://there does not know the token ***"));
+  EXPECT_EQ(
+      docker_.body_of(container_of("f-1-main"))["HostConfig"]["LogConfig"]["Config"]["splunk-token"]
+          .text_or(""),
+      "the-secret-value");
+}
+
 TEST_F(AgentTest, a_stopped_agent_leaves_containers_and_the_next_one_takes_them_over) {
   start_connected();
   plane_.send_task(with_logs(simple_task("t1", "busybox"), true));
@@ -257,6 +283,8 @@ TEST_F(AgentTest, a_stopped_agent_leaves_containers_and_the_next_one_takes_them_
   EXPECT_EQ(agent_->name(), name);
   ASSERT_TRUE(plane_.await_submit("STOPPED main=STOPPED(7)"));
   EXPECT_THAT(plane_.lines("g", "p/main/t1"), ElementsAre("before", "meanwhile"));
+  // What it knew of its tasks does not wait for its registration.
+  ASSERT_TRUE(plane_.await([](Seen& seen) { return seen.registrations.size() >= 2; }));
   EXPECT_EQ(
       plane_.with([](Seen& seen) { return seen.registrations.back(); }).container_instance_arn,
       testing::instance_arn);

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent/secrets.h"
 #include "base/format.h"
 #include "docker/pause_image.h"
 
@@ -102,7 +103,25 @@ struct Caller {
   }
 
   core::OperationResult operator()(const core::StartContainer& request) const {
-    return done(docker.runtime.start(request.runtime_id));
+    const auto started = docker.runtime.start(request.runtime_id);
+    if (started) return core::Done{};
+    core::OperationError error = to_operation_error(started.error());
+    error.message = without_secrets_of(request.runtime_id, std::move(error));
+    return std::unexpected(std::move(error));
+  }
+
+  // A log driver that does not start quotes its options. Where Docker no longer tells what they
+  // are, its words are held back: they might be among them.
+  std::string without_secrets_of(const std::string& runtime_id, core::OperationError error) const {
+    const auto state = docker.runtime.inspect(runtime_id);
+    if (state) return without_secrets(std::move(error.message), *state);
+    // These are this agent's own words, not Docker's.
+    const bool unanswered = error.cause == core::Cause::Unreachable ||
+                            error.cause == core::Cause::NotFound ||
+                            error.cause == core::Cause::Timeout;
+    if (unanswered) return std::move(error.message);
+    return base::format("Docker's reason is held back, since it may quote a secret: {}",
+                        state.error().message);
   }
 
   core::OperationResult operator()(const core::StopContainer& request) const {
@@ -177,7 +196,7 @@ core::ContainerInfo to_container_info(const docker::ContainerState& state) {
   info.status = to_status(state.status);
   info.exit_code = static_cast<int32_t>(state.exit_code);
   info.oom_killed = state.oom_killed;
-  info.error = state.error;
+  info.error = without_secrets(state.error, state);
   info.pid = state.pid;
   info.created_at = state.created_at;
   info.started_at = state.started_at;

@@ -20,6 +20,7 @@ constexpr base::Milliseconds longest_wait = std::chrono::minutes(1);
 // A delivered line is known to the log service; the agent's own note of it may come a little later.
 constexpr base::Milliseconds positions_delay{1'000};
 constexpr base::Milliseconds gpu_look_interval{5'000};
+constexpr base::Milliseconds container_look_interval{20'000};  // As the telemetry stream tells.
 constexpr std::string_view baselines_setting = "gpu-baselines";
 constexpr std::string_view image_uses_setting = "image-uses";
 
@@ -164,7 +165,7 @@ bool Driver::run_once() {
 base::Milliseconds Driver::until_next(base::Time now) const {
   const base::Time next =
       std::min({core_wake_at_, link_.wake_at(), telemetry_.wake_at(), positions_due_, gpu_look_due_,
-                cleanup_.wake_at(), now + longest_wait});
+                container_look_due_, cleanup_.wake_at(), now + longest_wait});
   return next <= now ? base::Milliseconds{0} : next - now;
 }
 
@@ -180,6 +181,9 @@ void Driver::take(Input input, base::Time now) {
     link_.gpus_are(gpus_);
   } else if (auto* seen = std::get_if<GpusLookedAt>(&input)) {
     take_gpu_look(std::move(*seen), now);
+  } else if (auto* looked = std::get_if<ContainersLookedAt>(&input)) {
+    container_look_due_ = now + container_look_interval;
+    container_meter_.take(std::move(looked->samples));
   } else if (auto* setup = std::get_if<GpuSetupDone>(&input)) {
     operations_.on_gpu_setup(std::move(*setup));
   } else if (auto* registration = std::get_if<RegistrationDone>(&input)) {
@@ -227,6 +231,26 @@ void Driver::look_at_gpus(base::Time now) {
   std::vector<std::string> uuids;
   for (const model::GpuDevice& gpu : gpus_.gpus) uuids.push_back(gpu.uuid);
   operations_.look_at_gpus(std::move(uuids));
+}
+
+// One look at a time. An idle machine is looked at too: what runs at one look is measured from then
+// on.
+void Driver::look_at_containers(base::Time now) {
+  if (now < container_look_due_) return;
+  if (!core_.runtime_ready()) {
+    container_look_due_ = now + container_look_interval;
+    return;
+  }
+  container_look_due_ = base::Time::max();
+  std::vector<std::string> running;
+  for (const auto& [arn, task] : core_.tasks()) {
+    for (const core::ContainerRecord& container : task.record.containers) {
+      if (container.status == core::ContainerStatus::Running) {
+        running.push_back(container.runtime_id);
+      }
+    }
+  }
+  operations_.look_at_containers(std::move(running));
 }
 
 void Driver::take_gpu_look(GpusLookedAt seen, base::Time now) {
@@ -356,7 +380,6 @@ void Driver::release(base::Time now) {
     for (const core::OperationId id : output.cancelled) operations_.cancel(id);
     for (const std::string& arn : output.forgotten_tasks) {
       operations_.forget_task(arn);
-      credentials_.forget(arn);
     }
     for (core::Operation& operation : output.operations) begin(std::move(operation));
     link_.send(output.messages);
@@ -365,10 +388,15 @@ void Driver::release(base::Time now) {
     if (output.registration) link_.want_registration(std::move(*output.registration));
   }
   drop_endpoints();
+  credentials_.retain([this](const std::string& arn) {
+    const auto task = core_.tasks().find(arn);
+    return task != core_.tasks().end() && !task->second.all_stopped();
+  });
   if (auto request = cleanup_.advance(core_, now)) operations_.clean_up(std::move(*request));
   link_.advance(core_.container_instance_arn(), now);
-  telemetry_.advance({core_, gpus_, gpu_figures_}, link_, now);
+  telemetry_.advance({core_, gpus_, gpu_figures_, container_meter_.figures()}, link_, now);
   look_at_gpus(now);
+  look_at_containers(now);
   answer_stopped();
 }
 

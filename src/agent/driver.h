@@ -64,6 +64,7 @@ class Driver {
   void note_docker(const core::Input& input);
   void look_at_gpus(base::Time now);
   void take_gpu_look(GpusLookedAt seen, base::Time now);
+  void look_at_containers(base::Time now);
   void take_metadata(MetadataAsked asked);
   void find_endpoints(const core::OperationDone& done);
   void find_endpoint(const core::ContainerInfo& info);
@@ -88,6 +89,7 @@ class Driver {
   ImageCleanup cleanup_;
   gpu::Inventory gpus_;
   std::vector<GpuFigures> gpu_figures_;  // Of the last look.
+  ContainerMeter container_meter_;
   Telemetry telemetry_;
 
   std::vector<core::Output> outputs_;  // Of the batch; held back until it is in the journal.
@@ -96,6 +98,7 @@ class Driver {
   std::map<LogKey, std::optional<LogPosition>> unwritten_positions_;
   base::Time positions_due_ = base::Time::max();
   base::Time gpu_look_due_ = base::Time::min();
+  base::Time container_look_due_ = base::Time::min();
   std::optional<std::string> baselines_to_write_;
   std::vector<StopAllAsked> stop_all_;
   bool registered_ = false;

@@ -11,11 +11,13 @@
 #include "acs/messages.h"
 #include "agent/agent.h"
 #include "agent/api_client.h"
+#include "agent/container_meter.h"
 #include "agent/core/core.h"
 #include "agent/gpu_access.h"
 #include "agent/image_cleanup.h"
 #include "agent/journal.h"
 #include "agent/metadata.h"
+#include "agent/secrets.h"
 #include "base/queue.h"
 #include "gpu/devices.h"
 #include "net/http_server.h"
@@ -35,7 +37,11 @@ struct GpusLookedAt {
 struct GpuSetupDone {
   core::OperationId id = 0;
   core::CreateContainer request;
+  Keys keys;  // Of the task's execution role.
   std::expected<gpu::ContainerGpuSetup, core::OperationError> setup;
+};
+struct ContainersLookedAt {
+  std::vector<ContainerSample> samples;  // Of those that still run.
 };
 
 struct RegistrationDone {
@@ -100,9 +106,9 @@ struct StopAllAsked {
 };
 
 using Input =
-    std::variant<core::Input, GpusFound, GpusLookedAt, GpuSetupDone, RegistrationDone, SocketOpened,
-                 SocketClosed, ControlMessage, MetadataAsked, MetadataSocket, GpuFiguresDone,
-                 CleanupDone, LogsMoved, StatusAsked, StopAllAsked>;
+    std::variant<core::Input, GpusFound, GpusLookedAt, GpuSetupDone, ContainersLookedAt,
+                 RegistrationDone, SocketOpened, SocketClosed, ControlMessage, MetadataAsked,
+                 MetadataSocket, GpuFiguresDone, CleanupDone, LogsMoved, StatusAsked, StopAllAsked>;
 using Inbox = base::Queue<Input>;
 
 }  // namespace agent

@@ -174,7 +174,7 @@ TEST_F(Metadata, the_execution_roles_keys_are_in_no_answer) {
 }
 
 TEST_F(Metadata, keys_that_have_not_come_yet_are_told_apart_from_unknown_ones) {
-  credentials_.forget(task_arn);
+  credentials_.retain([](const std::string&) { return false; });
   const net::HttpResponse waiting = get("/v2/credentials/mine");
   EXPECT_EQ(waiting.status, 503);
   EXPECT_NE(waiting.body.find("CredentialsUninitialized"), std::string::npos);

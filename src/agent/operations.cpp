@@ -60,10 +60,10 @@ Operations::Operations(Parts parts) : parts_(std::move(parts)) {}
 
 void Operations::begin(core::Operation operation, Context context) {
   if (auto* create = std::get_if<core::CreateContainer>(&operation.request)) {
-    keys_[operation.id] = std::move(context.keys);
-    gpu_.post([this, id = operation.id, request = std::move(*create)]() mutable {
+    gpu_.post([this, id = operation.id, request = std::move(*create),
+               keys = std::move(context.keys)]() mutable {
       auto setup = parts_.gpus->setup(request.gpus);
-      parts_.inbox.push(GpuSetupDone{id, std::move(request), std::move(setup)});
+      parts_.inbox.push(GpuSetupDone{id, std::move(request), std::move(keys), std::move(setup)});
     });
   } else if (auto* probe = std::get_if<core::ProbeGpu>(&operation.request)) {
     gpu_.post([this, id = operation.id, request = std::move(*probe)] {
@@ -86,7 +86,7 @@ void Operations::begin(core::Operation operation, Context context) {
 void Operations::on_gpu_setup(GpuSetupDone done) {
   if (!done.setup) return answer(parts_.inbox, done.id, std::unexpected(done.setup.error()));
   done.request.body = with_gpus(std::move(done.request.body), *done.setup);
-  create({done.id, std::move(done.request)}, keys_[done.id]);
+  create({done.id, std::move(done.request)}, std::move(done.keys));
 }
 
 SetupParts Operations::setup_parts() const {
@@ -309,6 +309,22 @@ void Operations::look_at_gpus(std::vector<std::string> uuids) {
     for (const std::string& uuid : uuids) {
       // One that cannot be read shows by its health.
       if (auto use = parts_.gpus->use(uuid)) seen.figures.push_back({uuid, std::move(*use)});
+    }
+    parts_.inbox.push(std::move(seen));
+  });
+}
+
+void Operations::look_at_containers(std::vector<std::string> running) {
+  quick_.post([this, running = std::move(running)] {
+    ContainersLookedAt seen;
+    for (const std::string& id : running) {
+      const auto stats = parts_.docker.streams.stats(id);
+      if (!stats) continue;  // It has just ended, or Docker has, which shows elsewhere.
+      seen.samples.push_back({.runtime_id = id,
+                              .read_at = stats->read_at,
+                              .cpu_total_ns = stats->cpu_total_ns,
+                              .cores = stats->online_cpus,
+                              .memory_bytes = stats->memory_usage_bytes});
     }
     parts_.inbox.push(std::move(seen));
   });

@@ -51,10 +51,7 @@ class Operations {
   void cancel(core::OperationId id);
   // Ends the shipping of its output and removes what was made for it beside its containers.
   void forget_task(const std::string& arn);
-  void on_done(core::OperationId id) {
-    stops_.erase(id);
-    keys_.erase(id);
-  }
+  void on_done(core::OperationId id) { stops_.erase(id); }
 
   // Answered by GpusFound. `baselines`: those of an earlier process, whose tasks may still be on
   // the GPUs; nullopt: what is there now is the baseline.
@@ -73,6 +70,8 @@ class Operations {
 
   // Answered by GpusLookedAt: what happened to the GPUs, and the figures of these.
   void look_at_gpus(std::vector<std::string> uuids);
+  // Answered by ContainersLookedAt: what these containers, by runtime_id, have used.
+  void look_at_containers(std::vector<std::string> running);
 
   // After stop(): no container shares a GPU.
   void stop_gpu_sharing() { parts_.gpus->stop_sharing(); }
@@ -98,8 +97,7 @@ class Operations {
 
   Parts parts_;
   std::map<core::OperationId, Stop> stops_;
-  std::map<core::OperationId, Keys> keys_;  // Of a CreateContainer whose GPUs are being looked up.
-  Workers gpu_{1};                          // The one thread that touches parts_.gpus.
+  Workers gpu_{1};  // The one thread that touches parts_.gpus.
   Workers quick_{8};
   Workers slow_stops_{64};
   Workers pulls_{4};

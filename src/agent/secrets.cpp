@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "agent/core/container_body.h"
 #include "base/format.h"
 #include "json/text.h"
 #include "json/value.h"
@@ -202,6 +203,22 @@ std::string without_secrets(std::string message, const core::CreateContainer& re
     const std::string value = value_in(request.body, secret);
     hide(message, value);
     hide(message, quoted(value));
+  }
+  return message;
+}
+
+std::string without_secrets(std::string message, const docker::ContainerState& container) {
+  const auto label = container.labels.find(std::string(core::secret_log_options_label));
+  if (label == container.labels.end()) return message;
+  std::string_view names = label->second;
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(','), names.size());
+    const auto option = container.log_options.find(std::string(names.substr(0, end)));
+    if (option != container.log_options.end()) {
+      hide(message, option->second);
+      hide(message, quoted(option->second));
+    }
+    names.remove_prefix(std::min(end + 1, names.size()));
   }
   return message;
 }

@@ -40,6 +40,9 @@ SetupResult<std::vector<std::string>> fetch_secrets(ApiClient& api,
 // The message without the values of the request's secrets, which its body has: Docker quotes what
 // it refuses.
 std::string without_secrets(std::string message, const core::CreateContainer& request);
+// The same of a container that is there: of its log options those that its label
+// core::secret_log_options_label names.
+std::string without_secrets(std::string message, const docker::ContainerState& container);
 
 // The password that the payload's registryAuthentication means. Blocks.
 // Errors: "CannotPullContainerError".

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/docker_calls.h"
 #include "base/format.h"
 #include "base/queue.h"
 #include "json/value.h"
@@ -37,6 +38,17 @@ TEST(Secrets, what_docker_quotes_of_them_is_hidden) {
   EXPECT_EQ(without_secrets(R"(no gopher://there, a"b or "a\"b" in gopher://there; kept)", request),
             R"(no ***, *** or "***" in ***; kept)");
   EXPECT_EQ(without_secrets("nothing of it", request), "nothing of it");
+}
+
+TEST(Secrets, what_docker_quotes_of_a_containers_secret_log_options_is_hidden) {
+  docker::ContainerState state;
+  state.log_options = {{"splunk-token", "a\"b"}, {"splunk-url", "https://there"}, {"tag", "web"}};
+  const std::string said = R"(splunk: https://there refuses "a\"b" or a"b of web)";
+  EXPECT_EQ(without_secrets(said, state), said) << "none of them is a secret";
+  state.labels["berth.secret-log-options"] = "splunk-token,none,splunk-url";
+  EXPECT_EQ(without_secrets(said, state), R"(splunk: *** refuses "***" or *** of web)");
+  state.error = said;
+  EXPECT_EQ(to_container_info(state).error, R"(splunk: *** refuses "***" or *** of web)");
 }
 
 // Answers as Systems Manager and Secrets Manager do; the key must be that of the role.

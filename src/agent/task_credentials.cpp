@@ -9,9 +9,10 @@ void TaskCredentials::set(core::CredentialsSet given) {
   roles[given.task_arn] = std::move(given.credentials);
 }
 
-void TaskCredentials::forget(const std::string& task_arn) {
-  task_roles_.erase(task_arn);
-  execution_roles_.erase(task_arn);
+void TaskCredentials::retain(const std::function<bool(const std::string&)>& is_live) {
+  for (auto* const roles : {&task_roles_, &execution_roles_}) {
+    std::erase_if(*roles, [&](const auto& entry) { return !is_live(entry.first); });
+  }
 }
 
 Keys TaskCredentials::execution_keys(const std::string& task_arn) const {

@@ -1,6 +1,7 @@
 // The keys of the tasks' roles: in memory only, as the control plane sends them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,7 +21,9 @@ class TaskCredentials {
  public:
   // New keys, or the same role's refreshed ones.
   void set(core::CredentialsSet given);
-  void forget(const std::string& task_arn);
+  // Drops the keys of all tasks that it is false for: those that have stopped, whose keys the
+  // control plane takes no longer.
+  void retain(const std::function<bool(const std::string& task_arn)>& is_live);
 
   // nullopt: the task has no execution role, or its keys have not come.
   Keys execution_keys(const std::string& task_arn) const;

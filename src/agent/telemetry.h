@@ -1,6 +1,6 @@
 // The telemetry stream (TCS): tells the control plane every 20 s that the agent is there, what its
-// GPUs do, how the machine is, and the health of containers with a health check. Lost messages are
-// not sent again.
+// GPUs and its tasks' containers do, how the machine is, and the health of containers with a health
+// check. Lost messages are not sent again.
 #pragma once
 
 #include <cstdint>

@@ -53,20 +53,25 @@ acs::BerthGpuMetric berth_metric(const GpuFigures& gpu) {
           .power_watts = gpu.use.power_watts};
 }
 
-// The containers of the task that run and have GPUs; `in_use` learns their UUIDs.
-std::vector<acs::ContainerMetric> containers_with_gpus(const MachineView& view,
-                                                       const core::Task& task,
-                                                       std::set<std::string>& in_use) {
+// The containers of the task that run and of which there is something to tell; `in_use` learns the
+// UUIDs of their GPUs.
+std::vector<acs::ContainerMetric> container_metrics(const MachineView& view, const core::Task& task,
+                                                    std::set<std::string>& in_use) {
   std::vector<acs::ContainerMetric> containers;
   for (size_t i = 0; i < task.record.containers.size(); ++i) {
     if (task.record.containers[i].status != core::ContainerStatus::Running) continue;
     const acs::Container& container = task.payload.containers[i];
     const std::vector<std::string> uuids = core::gpu_access(task.payload, container).uuids;
-    if (uuids.empty()) continue;
+    const auto used = view.containers.find(task.record.containers[i].runtime_id);
+    if (uuids.empty() && used == view.containers.end()) continue;
     in_use.insert(uuids.begin(), uuids.end());
     acs::ContainerMetric& made = containers.emplace_back();
     made.container_name = container.name;
     made.container_arn = container.container_arn;
+    if (used != view.containers.end()) {
+      made.cpu_stats_set = used->second.cpu;
+      made.memory_stats_set = used->second.memory;
+    }
     for (const GpuFigures& gpu : view.figures) {
       if (std::ranges::find(uuids, gpu.uuid) == uuids.end()) continue;
       made.general_metrics_payload.push_back(official_metrics(gpu));
@@ -75,11 +80,10 @@ std::vector<acs::ContainerMetric> containers_with_gpus(const MachineView& view,
   return containers;
 }
 
-std::vector<acs::TaskMetric> tasks_with_gpus(const MachineView& view,
-                                             std::set<std::string>& in_use) {
+std::vector<acs::TaskMetric> task_metrics(const MachineView& view, std::set<std::string>& in_use) {
   std::vector<acs::TaskMetric> tasks;
   for (const auto& [arn, task] : view.core.tasks()) {
-    auto containers = containers_with_gpus(view, task, in_use);
+    auto containers = container_metrics(view, task, in_use);
     if (containers.empty()) continue;
     tasks.push_back({.task_arn = arn,
                      .cluster_arn = task.payload.task_cluster_arn,
@@ -112,7 +116,7 @@ std::string gpu_trouble(const gpu::Inventory& gpus) {
 
 std::vector<acs::PublishMetricsRequest> metrics_round(const MachineView& view, base::Time now) {
   std::set<std::string> in_use;
-  std::vector<acs::TaskMetric> tasks = tasks_with_gpus(view, in_use);
+  std::vector<acs::TaskMetric> tasks = task_metrics(view, in_use);
   std::vector<acs::PublishMetricsRequest> round;
   for (size_t at = 0; round.empty() || at < tasks.size(); at += most_tasks) {
     acs::PublishMetricsRequest& message = round.emplace_back();

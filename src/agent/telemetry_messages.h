@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acs/telemetry.h"
+#include "agent/container_meter.h"
 #include "agent/core/core.h"
 #include "agent/metadata.h"
 #include "base/time.h"
@@ -20,6 +21,7 @@ struct MachineView {
   const core::Core& core;
   const gpu::Inventory& gpus;
   const std::vector<GpuFigures>& figures;  // Of those GPUs that could be measured.
+  const ContainerFiguresById& containers;  // Of those that could be measured.
 };
 
 // One round: never empty, at most ten tasks a message, what is told of the machine in the first,

@@ -47,7 +47,7 @@ TEST(TelemetryMessages, a_gpu_is_told_with_its_container_as_the_official_agent_d
       R"("containers":[{"name":"a","image":"b","essential":true}]})");
   const gpu::Inventory gpus = two_gpus();
   const std::vector<GpuFigures> figures{figures_of("GPU-1", 87, 4096), figures_of("GPU-2", 0, 0)};
-  const auto round = metrics_round({t.core(), gpus, figures}, start);
+  const auto round = metrics_round({t.core(), gpus, figures, {}}, start);
   ASSERT_EQ(round.size(), 1U);
   EXPECT_TRUE(round[0].metadata->fin);
   EXPECT_FALSE(round[0].metadata->idle);
@@ -70,7 +70,7 @@ TEST(TelemetryMessages, a_gpu_is_told_with_its_container_as_the_official_agent_d
 
 TEST(TelemetryMessages, a_machine_without_gpus_is_idle_and_still_there) {
   core::testing::Up t;
-  const auto round = metrics_round({t.core(), {}, {}}, start);
+  const auto round = metrics_round({t.core(), {}, {}, {}}, start);
   ASSERT_EQ(round.size(), 1U);
   EXPECT_TRUE(round[0].metadata->fin && round[0].metadata->idle);
   EXPECT_FALSE(round[0].instance_metrics);
@@ -94,7 +94,7 @@ TEST(TelemetryMessages, ten_tasks_are_one_message_and_the_last_says_so) {
         "> submitted {5} accepted\n",
         i, uuid, op, op + 1, op + 2, op + 3));
   }
-  const auto round = metrics_round({t.core(), gpus, figures}, start);
+  const auto round = metrics_round({t.core(), gpus, figures, {}}, start);
   ASSERT_EQ(round.size(), 2U);
   EXPECT_EQ(round[0].task_metrics.size(), 10U);
   EXPECT_EQ(round[1].task_metrics.size(), 1U);
@@ -109,7 +109,7 @@ TEST(TelemetryMessages, a_check_keeps_the_time_of_its_last_change_and_names_what
   gpu::Inventory gpus = two_gpus();
   InstanceChecks checks;
   const auto told = [&](base::Time now) {
-    return checks.report({t.core(), gpus, {}}, now).statuses;
+    return checks.report({t.core(), gpus, {}, {}}, now).statuses;
   };
   auto statuses = told(start);
   ASSERT_EQ(statuses.size(), 2U);
@@ -135,9 +135,9 @@ TEST(TelemetryMessages, a_gpu_that_cannot_be_listed_is_trouble_too_and_no_gpu_is
   core::testing::Up t;
   gpu::Inventory gpus;
   InstanceChecks checks;
-  EXPECT_EQ(checks.report({t.core(), gpus, {}}, start).statuses.size(), 1U);
+  EXPECT_EQ(checks.report({t.core(), gpus, {}, {}}, start).statuses.size(), 1U);
   gpus.problems.push_back("GPU 0 cannot be opened: reset it");
-  const auto statuses = checks.report({t.core(), gpus, {}}, start).statuses;
+  const auto statuses = checks.report({t.core(), gpus, {}, {}}, start).statuses;
   ASSERT_EQ(statuses.size(), 2U);
   EXPECT_EQ(statuses[1].status, "IMPAIRED");
   EXPECT_EQ(statuses[1].berth_reason, "GPU 0 cannot be opened: reset it");

@@ -248,6 +248,11 @@ class ControlPlane {
       seen_.submits.push_back(body_of<api::ecs::SubmitTaskStateChangeRequest>(request));
       return succeed(api::ecs::SubmitTaskStateChangeResponse{});
     }
+    if (operation == "GetParameters") {
+      return {.status = 200,
+              .headers = {},
+              .body = R"({"Parameters":[{"Name":"/token","Value":"the-secret-value"}]})"};
+    }
     return answer_logs(operation, request);
   }
 

@@ -74,6 +74,11 @@ constexpr std::array<std::string_view, 3> task_secret_operations = {
     "ssm:GetParameter",
     "ssm:GetParameters",
 };
+constexpr std::array<std::string_view, 2> task_protection_operations = {
+    "ecs:GetTaskProtection",
+    "ecs:UpdateTaskProtection",
+};
+static_assert(std::is_sorted(task_protection_operations.begin(), task_protection_operations.end()));
 static_assert(std::is_sorted(task_log_operations.begin(), task_log_operations.end()));
 static_assert(std::is_sorted(task_secret_operations.begin(), task_secret_operations.end()));
 
@@ -83,10 +88,16 @@ base::Result<void> allow_task(const Caller& caller, const TaskAccess& task,
   const auto is_in = [&](const auto& operations) {
     return std::binary_search(operations.begin(), operations.end(), action);
   };
+  if (is_in(task_protection_operations)) {
+    // The operation itself looks at each task that it names.
+    if (ask.resource.empty() || ask.resource == task.task) return {};
+    return denied(caller, action, base::format("its key is for the task {} alone", task.task));
+  }
   const bool logs = is_in(task_log_operations);
   if (!logs && !is_in(task_secret_operations)) {
     return denied(caller, action,
-                  "the key of a task's role allows nothing but its log groups and secrets");
+                  "the key of a task's role allows nothing but its log groups, its secrets and its "
+                  "own task's protection");
   }
   // Where no secret is named here, the secret store itself looks at each: it knows all their names.
   if (!logs && ask.resource.empty()) return {};

@@ -81,5 +81,23 @@ TEST(Allow, an_agents_key_has_each_operation_of_the_protocol) {
   EXPECT_FALSE(allow(caller, {"ec2", "DescribeLaunchTemplates"}));
 }
 
+TEST(Allow, a_tasks_key_may_protect_that_task_and_no_other) {
+  Caller caller = agent("", "");
+  caller.access = TaskAccess{.task = "arn:task", .log_groups = {"g"}, .secrets = {"s"}};
+  for (const std::string_view operation : {"GetTaskProtection", "UpdateTaskProtection"}) {
+    EXPECT_TRUE(allow(caller, {.service = "ecs", .operation = operation, .resource = "arn:task"}));
+    const auto denied =
+        allow(caller, {.service = "ecs", .operation = operation, .resource = "arn:other"});
+    ASSERT_FALSE(denied) << operation;
+    EXPECT_EQ(denied.error().code, "AccessDeniedException");
+    EXPECT_NE(denied.error().message.find("for the task arn:task alone"), std::string::npos);
+  }
+  for (const std::string_view operation :
+       {"StopTask", "DescribeTasks", "UpdateService", "RunTask", "Poll"}) {
+    EXPECT_FALSE(allow(caller, {.service = "ecs", .operation = operation, .resource = "arn:task"}))
+        << operation;
+  }
+}
+
 }  // namespace
 }  // namespace auth

@@ -47,8 +47,8 @@ std::string region_of(const Options& options) {
   return "us-east-1";
 }
 
-// A join token counts first, then the environment, then the key that an earlier token was exchanged
-// for.
+// A join token counts first, whether it is new or the one that the stored key was given for; then
+// the environment, then the stored key.
 base::Result<void> take_key(const Options& options, agent::AgentOptions& made) {
   made.access_key_id = environment("AWS_ACCESS_KEY_ID");
   made.secret_access_key = environment("AWS_SECRET_ACCESS_KEY");
@@ -153,7 +153,8 @@ void add_agent(CLI::App& app, Action& action) {
   command->add_option(
       "--token", options->token,
       "Join token, also read from BERTH_TOKEN: exchanged for a key of this machine's "
-      "own, which is kept in the directory of --data. It names the cluster.");
+      "own, which is kept in the directory of --data. It names the cluster. A new one, of "
+      "`berth token rotate`, replaces that key.");
   add_task_settings(*command, options->tasks);
   command->add_flag("--stop-tasks-on-exit", options->stop_tasks_on_exit,
                     "Stop all tasks when the agent stops.");

@@ -1,9 +1,11 @@
 #include "cli/exec_session.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -11,26 +13,19 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "acs/exec.h"
-#include "base/format.h"
 #include "base/queue.h"
-#include "cli/client.h"
-#include "json/value.h"
-#include "net/loop.h"
-#include "net/websocket_client.h"
+#include "cli/exec_line.h"
 
 namespace cli {
 namespace {
 
 constexpr int size_interval_ms = 100;
-constexpr uint16_t close_normal = 1000;
 constexpr int broken_pipe_exit_code = 128 + SIGPIPE;
-constexpr base::Milliseconds silence{60'000};
 constexpr size_t output_capacity = acs::exec_window + 1'000;  // A message has a byte at least.
 
 // Keys go to the far end as they are pressed, until this goes.
@@ -78,45 +73,69 @@ class Bell {
   std::array<int, 2> ends_{-1, -1};
 };
 
+// The signals that end a program, taken as something to read: the session is to be closed before
+// this process goes, or the control plane takes it for a broken connection and waits.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, one);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);  // Of the threads to come too.
+    file_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~Signals() { ::close(file_); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int descriptor() const { return file_; }
+  // False: one has come.
+  bool wait(base::Milliseconds time) const {
+    pollfd ready{.fd = file_, .events = POLLIN, .revents = 0};
+    return ::poll(&ready, 1, static_cast<int>(time.count())) <= 0;
+  }
+  // The exit code of a process that such a signal ends; nullopt: none has come.
+  std::optional<int> exit_code() const {
+    signalfd_siginfo info{};
+    if (::read(file_, &info, sizeof info) != sizeof info) return std::nullopt;
+    return 128 + static_cast<int>(info.ssi_signo);
+  }
+
+ private:
+  int file_ = -1;
+};
+
 // How the session has ended.
 struct End {
   int exit_code = 1;
   std::string failure;  // Empty: the command has ended by itself.
 };
 
-// What the websocket's handlers hand to this end's two threads.
-struct Line {
+// Between the thread that prints and the session's own.
+struct Printing {
   base::Queue<std::string> output{output_capacity};  // Messages in their order.
-  base::Queue<size_t> consumed{output_capacity};     // Of input, by the command.
+  base::Queue<size_t> printed{output_capacity};      // Bytes of messages.
   base::Queue<End> ended{4};
-  Bell bell;
+  Bell bell;  // Of the session's thread.
+  Bell stop;  // Of the printer.
 
-  void take(std::string message) {
-    const auto read = acs::decode_exec(message);
-    if (!read) return;
-    if (read->kind == acs::ExecKind::Consumed) {
-      auto bytes = acs::read_exec_consumed(read->bytes);
-      if (bytes) consumed.try_push(std::move(*bytes));
-      bell.ring();
-    } else if (!output.try_push(std::move(message))) {
-      end({1, "The session's far end sent more than it may."});
-    }
-  }
   void end(End how) {
     ended.try_push(std::move(how));
     bell.ring();
   }
 };
 
-bool write_all(int file, std::string_view bytes) {
+// False: nobody takes it any more, or this process is to go. No write is larger than a pipe takes
+// at once where it takes anything, so none waits for a reader.
+bool write_all(int file, std::string_view bytes, const Bell& stop) {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EAGAIN) {
-      pollfd ready{.fd = file, .events = POLLOUT, .revents = 0};
-      ::poll(&ready, 1, -1);
-    } else if (count < 0 && errno != EINTR) {
-      return false;
-    }
+    std::array<pollfd, 2> files{pollfd{.fd = file, .events = POLLOUT, .revents = 0},
+                                pollfd{.fd = stop.descriptor(), .events = POLLIN, .revents = 0}};
+    ::poll(files.data(), files.size(), -1);
+    if (files[1].revents != 0) return false;
+    const ssize_t count =
+        ::write(file, bytes.data(), std::min<size_t>(bytes.size(), size_t{PIPE_BUF}));
+    if (count < 0 && errno != EINTR && errno != EAGAIN) return false;
     if (count > 0) bytes.remove_prefix(static_cast<size_t>(count));
   }
   return true;
@@ -131,19 +150,19 @@ End ended_with(const acs::ExecMessage& last) {
 
 // Writes what comes until the last message; a thread of its own, since whoever reads this end's
 // output may be slow. The far end may send more only once this has written.
-void print_output(Line& line, net::WebSocket& socket) {
-  while (const auto message = line.output.pop()) {
+void print_output(Printing& printing) {
+  while (const auto message = printing.output.pop()) {
     const auto read = acs::decode_exec(*message);
     if (read->kind == acs::ExecKind::ExitCode || read->kind == acs::ExecKind::Failure) {
-      return line.end(ended_with(*read));
+      return printing.end(ended_with(*read));
     }
-    if (read->kind != acs::ExecKind::Output && read->kind != acs::ExecKind::Error) continue;
     const int file = read->kind == acs::ExecKind::Error ? STDERR_FILENO : STDOUT_FILENO;
     // As a program ends that writes into a pipe which nobody reads.
-    if (!write_all(file, read->bytes)) return line.end({broken_pipe_exit_code, {}});
-    socket.send_binary(acs::encode_exec_consumed(read->bytes.size()));
+    if (!write_all(file, read->bytes, printing.stop))
+      return printing.end({broken_pipe_exit_code, {}});
+    printing.printed.push(read->bytes.size());
+    printing.bell.ring();
   }
-  line.end({1, "The session was closed."});  // Of no account where it has ended already.
 }
 
 std::optional<acs::TerminalSize> terminal_size() {
@@ -154,20 +173,28 @@ std::optional<acs::TerminalSize> terminal_size() {
   return acs::TerminalSize{size.ws_col, size.ws_row};
 }
 
-// Sends what is read here, and sizes, until the session has ended.
-class InputSender {
+// Passes what comes to the printer, and sends what is read here, and sizes, until the session has
+// ended.
+class ExecSession {
  public:
-  InputSender(Line& line, net::WebSocket& socket, const ExecSessionOptions& options)
-      : line_(line), socket_(socket), options_(options), open_(options.input) {}
+  ExecSession(Printing& printing, ExecLine& line, const Signals& signals,
+              const ExecSessionOptions& options)
+      : printing_(printing),
+        line_(line),
+        signals_(signals),
+        options_(options),
+        open_(options.input) {}
 
   End run() {
-    if (!open_) socket_.send_binary(acs::encode_exec(acs::ExecKind::EndOfInput));
+    if (!open_) line_.send(acs::encode_exec(acs::ExecKind::EndOfInput));
     while (true) {
-      auto end = line_.ended.pop_batch(1, base::Milliseconds{0});
+      auto end = printing_.ended.pop_batch(1, base::Milliseconds{0});
       if (!end.empty()) return std::move(end.front());
-      for (const size_t consumed :
-           line_.consumed.pop_batch(output_capacity, base::Milliseconds{0})) {
-        room_ = std::min(room_ + consumed, acs::exec_window);
+      if (const auto code = signals_.exit_code()) return {*code, {}};
+      take_news();
+      for (const size_t printed :
+           printing_.printed.pop_batch(output_capacity, base::Milliseconds{0})) {
+        line_.send(acs::encode_exec_consumed(printed));
       }
       if (options_.terminal) tell_size();
       wait_and_read();
@@ -175,34 +202,67 @@ class InputSender {
   }
 
  private:
+  void take_news() {
+    ExecLine::News news = line_.take();
+    for (std::string& message : news.messages) take(std::move(message));
+    // Told when all that came before is printed.
+    if (news.closed) print(acs::encode_exec(acs::ExecKind::Failure, *news.closed));
+  }
+
+  void take(std::string message) {
+    const auto read = acs::decode_exec(message);
+    if (!read) return;
+    switch (read->kind) {
+      case acs::ExecKind::Consumed: {
+        const size_t consumed = acs::read_exec_consumed(read->bytes).value_or(0);
+        room_ = std::min(room_ + consumed, acs::exec_window);
+        return;
+      }
+      case acs::ExecKind::Output:
+      case acs::ExecKind::Error:
+      case acs::ExecKind::ExitCode:
+      case acs::ExecKind::Failure:
+        return print(std::move(message));
+      default:
+        return;
+    }
+  }
+
+  void print(std::string message) {
+    if (printing_.output.try_push(std::move(message))) return;
+    printing_.end({1, "The session's far end sent more than it may."});
+  }
+
   void tell_size() {
     const auto size = terminal_size();
     if (!size || size == told_) return;
     told_ = size;
-    socket_.send_binary(acs::encode_exec(*size));
+    line_.send(acs::encode_exec(*size));
   }
 
   void wait_and_read() {
-    std::array<pollfd, 2> files{
+    std::array<pollfd, 3> files{
         pollfd{.fd = open_ && room_ > 0 ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
-        pollfd{.fd = line_.bell.descriptor(), .events = POLLIN, .revents = 0}};
+        pollfd{.fd = printing_.bell.descriptor(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0}};
     ::poll(files.data(), files.size(), options_.terminal ? size_interval_ms : -1);
-    if (files[1].revents != 0) line_.bell.silence();
+    if (files[1].revents != 0) printing_.bell.silence();
     if (files[0].revents == 0) return;
     const ssize_t count = ::read(STDIN_FILENO, buffer_.data(), std::min(buffer_.size(), room_));
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (count <= 0) {
       open_ = false;
-      socket_.send_binary(acs::encode_exec(acs::ExecKind::EndOfInput));
+      line_.send(acs::encode_exec(acs::ExecKind::EndOfInput));
       return;
     }
     const std::string_view bytes(buffer_.data(), static_cast<size_t>(count));
-    socket_.send_binary(acs::encode_exec(acs::ExecKind::Input, bytes));
+    line_.send(acs::encode_exec(acs::ExecKind::Input, bytes));
     room_ -= bytes.size();
   }
 
-  Line& line_;
-  net::WebSocket& socket_;
+  Printing& printing_;
+  ExecLine& line_;
+  const Signals& signals_;
   const ExecSessionOptions options_;
   bool open_;
   size_t room_ = acs::exec_window;
@@ -210,45 +270,31 @@ class InputSender {
   std::array<char, acs::exec_most_bytes> buffer_{};
 };
 
-base::Result<std::shared_ptr<net::WebSocket>> open_session(net::Loop& loop,
-                                                           const Credentials& credentials,
-                                                           const api::ecs::Session& session,
-                                                           Line& line) {
-  net::WebSocketRequest request{.url = TRY(net::parse_url(session.stream_url.value_or("")))};
-  request.tls = TRY(trust_of(credentials));
-  request.options.idle_timeout = silence;
-  net::WebSocketHandlers handlers{
-      .on_message = [&line](std::string message, bool) { line.take(std::move(message)); },
-      .on_close = [&line](uint16_t, const std::string&) { line.output.close(); }};
-  base::Queue<base::Result<std::shared_ptr<net::WebSocket>>> opened(1);
-  net::connect_websocket(loop, std::move(request), std::move(handlers),
-                         [&opened](auto socket) { opened.push(std::move(socket)); });
-  return std::move(*opened.pop());
-}
-
 }  // namespace
 
 base::Result<int> run_exec_session(const Credentials& credentials, const api::ecs::Session& session,
                                    const ExecSessionOptions& options) {
   ::signal(SIGPIPE, SIG_IGN);
-  Line line;
-  net::Loop loop(1);
-  const auto socket = TRY(open_session(loop, credentials, session, line));
-  socket->send(json::print(json::Value::object({{"MessageSchemaVersion", "1.0"},
-                                                {"TokenValue", session.token_value.value_or("")},
-                                                {"BerthRaw", true},
-                                                {"BerthTerminal", options.terminal}})));
-  std::thread printer([&] { print_output(line, *socket); });
+  const Signals signals;
+  Printing printing;
   End end;
   {
-    std::optional<RawTerminal> raw;
-    if (options.terminal && options.input) raw.emplace();
-    end = InputSender(line, *socket, options).run();
+    ExecLine line({.credentials = credentials,
+                   .session = session,
+                   .terminal = options.terminal,
+                   .wake = [&printing] { printing.bell.ring(); },
+                   .wait = [&signals](base::Milliseconds time) { return signals.wait(time); }});
+    TRY_VOID(line.open());
+    std::thread printer([&printing] { print_output(printing); });
+    {
+      std::optional<RawTerminal> raw;
+      if (options.terminal && options.input) raw.emplace();
+      end = ExecSession(printing, line, signals, options).run();
+    }
+    printing.output.close();
+    printing.stop.ring();
+    printer.join();
   }
-  socket->close(close_normal, "");
-  line.output.close();
-  printer.join();
-  loop.stop();
   if (!end.failure.empty()) return base::fail("SessionEnded", end.failure);
   return end.exit_code;
 }

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/installation.h"
+#include "crypto/crypto.h"
 #include "json/value.h"
 #include "net/http_client.h"
 
@@ -20,7 +21,7 @@ API_DESCRIBED(JoinedKey);
 API_DESCRIBE(JoinedKey, API_REQUIRED(agent_name, "agentName"),
              API_MEMBER(access_key_id, "accessKeyId"),
              API_MEMBER(secret_access_key, "secretAccessKey"), API_MEMBER(cluster, "cluster"),
-             API_MEMBER(region, "region"));
+             API_MEMBER(region, "region"), API_MEMBER(token_digest, "tokenDigest"));
 
 namespace {
 
@@ -118,7 +119,10 @@ base::Result<JoinedKey> exchange(const JoinOptions& options, JoinedKey key) {
 base::Result<JoinedKey> join(const JoinOptions& options) {
   TRY_VOID(make_data_dir(options.data_dir));
   JoinedKey key = TRY(stored_key(options));
-  if (!key.access_key_id.empty()) return key;
+  const bool has_key = !key.access_key_id.empty();
+  const std::string digest =
+      options.token.empty() ? std::string() : crypto::to_hex(crypto::sha256(options.token));
+  if (has_key && (digest.empty() || digest == key.token_digest)) return key;
   if (options.token.empty()) {
     return base::fail("MissingCredentials",
                       "this machine has no key of the server: give --token with what `berth token "
@@ -126,8 +130,15 @@ base::Result<JoinedKey> join(const JoinOptions& options) {
                       "AWS_SECRET_ACCESS_KEY");
   }
   // The name first: after a crash in the middle the exchange is repeated under the same.
+  if (!has_key) TRY_VOID(store(options, key));
+  JoinedKey wanted = key;
+  wanted.token_digest = digest;
+  auto joined = exchange(options, std::move(wanted));
+  if (joined || !has_key) return joined;
+  base::log_warning("this machine goes on with the key that it has: {}", joined.error().message);
+  key.token_digest = digest;  // It is not asked about again.
   TRY_VOID(store(options, key));
-  return exchange(options, std::move(key));
+  return key;
 }
 
 }  // namespace cli

@@ -17,6 +17,7 @@ struct JoinedKey {
   std::string secret_access_key;
   std::string cluster;
   std::string region;
+  std::string token_digest;  // SHA-256 of the last token that was shown, in hex.
 };
 
 struct JoinOptions {
@@ -27,9 +28,11 @@ struct JoinOptions {
 };
 
 // The stored key, else the one that the token is exchanged for; it is on the disk when this
-// returns, readable by its owner only. Waits for a server that does not answer yet, saying so.
+// returns, readable by its owner only. A token that was not shown before is exchanged although
+// there is a key, which may have been taken back; where it is refused, the stored key stays. Waits
+// for a server that does not answer yet, saying so.
 // Errors: "MissingCredentials" without key and token; AccessDeniedException for a token that is
-// refused; "IoError"; "Corrupt".
+// refused where there is no key; "IoError"; "Corrupt".
 base::Result<JoinedKey> join(const JoinOptions& options);
 
 }  // namespace cli

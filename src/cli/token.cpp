@@ -21,6 +21,8 @@ struct Options {
   bool official = false;
   bool json = false;
   std::string id;
+  std::string instance;
+  bool keep = false;
 };
 
 void print(const std::string& text) {
@@ -43,6 +45,7 @@ void warn_of_loopback(const Credentials& credentials) {
 base::Result<int> create_official(const Options& options, const Credentials& credentials) {
   api::berth::CreateAgentKeyRequest request;
   request.cluster = options.cluster;
+  if (!options.instance.empty()) request.container_instance = options.instance;
   const auto key = TRY(call<api::berth::CreateAgentKeyResponse>(credentials, api::berth_service(),
                                                                 "CreateAgentKey", request));
   if (options.json) {
@@ -70,11 +73,10 @@ base::Result<int> create_official(const Options& options, const Credentials& cre
   return 0;
 }
 
-base::Result<int> create(const Options& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
-  if (options.official) return create_official(options, credentials);
+base::Result<int> create_join_token(const Options& options, const Credentials& credentials) {
   api::berth::CreateJoinTokenRequest request;
   request.cluster = options.cluster;
+  if (!options.instance.empty()) request.container_instance = options.instance;
   request.ttl_seconds =
       std::chrono::floor<std::chrono::seconds>(TRY(parse_duration(options.ttl))).count();
   request.uses = options.uses;
@@ -99,6 +101,47 @@ base::Result<int> create(const Options& options) {
   return 0;
 }
 
+base::Result<int> create(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  return options.official ? create_official(options, credentials)
+                          : create_join_token(options, credentials);
+}
+
+base::Result<void> take_back(const Credentials& credentials, const std::string& id) {
+  api::berth::DeleteAgentKeyRequest request;
+  request.id = id;
+  TRY_VOID(call<api::berth::DeleteAgentKeyResponse>(credentials, api::berth_service(),
+                                                    "DeleteAgentKey", request));
+  return {};
+}
+
+std::string_view behind_slash(std::string_view arn) {
+  return arn.substr(arn.rfind('/') + 1);
+}
+
+// The old keys are looked up before the new one is there, and go only after it: where something
+// fails, the instance still has one.
+base::Result<int> rotate(const Options& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  api::berth::ListAgentKeysRequest request;
+  request.cluster = options.cluster;
+  const auto before = TRY(call<api::berth::ListAgentKeysResponse>(credentials, api::berth_service(),
+                                                                  "ListAgentKeys", request));
+  TRY(options.official ? create_official(options, credentials)
+                       : create_join_token(options, credentials));
+  for (const auto& key : before.agent_keys) {
+    const std::string arn = key.container_instance_arn.value_or("");
+    if (arn.empty() || behind_slash(arn) != behind_slash(options.instance)) continue;
+    const std::string id = key.access_key_id.value_or("");
+    if (!options.keep) TRY_VOID(take_back(credentials, id));
+    std::fprintf(stderr,
+                 options.keep ? "still good: %s; take it back with `berth token revoke`\n"
+                              : "taken back: %s\n",
+                 id.c_str());
+  }
+  return 0;
+}
+
 base::Result<int> list(const Options& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   const auto all = TRY(call<api::berth::ListAgentKeysResponse>(
@@ -108,10 +151,12 @@ base::Result<int> list(const Options& options) {
     return 0;
   }
   for (const auto& token : all.join_tokens) {
-    print(base::format("token  {}  cluster {}  used {} of {}  until {}",
+    const std::string instance = token.container_instance_arn.value_or("");
+    print(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
                        token.token_id.value_or(""), token.cluster.value_or(""),
                        token.used.value_or(0), token.uses.value_or(0),
-                       base::format_rfc3339(token.expires_at.value_or(base::Time{}))));
+                       base::format_rfc3339(token.expires_at.value_or(base::Time{})),
+                       instance.empty() ? std::string() : "  for " + instance));
   }
   for (const auto& key : all.agent_keys) {
     print(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
@@ -123,10 +168,7 @@ base::Result<int> list(const Options& options) {
 
 base::Result<int> revoke(const Options& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
-  api::berth::DeleteAgentKeyRequest request;
-  request.id = options.id;
-  TRY_VOID(call<api::berth::DeleteAgentKeyResponse>(credentials, api::berth_service(),
-                                                    "DeleteAgentKey", request));
+  TRY_VOID(take_back(credentials, options.id));
   return 0;
 }
 
@@ -139,6 +181,26 @@ CLI::App* add(CLI::App& parent, const char* name, const char* about, Run run, Ac
       ->capture_default_str();
   command->callback([&action, options, run] { action = [options, run] { return run(*options); }; });
   return command;
+}
+
+void add_rotate(CLI::App& parent, Action& action, const std::shared_ptr<Options>& options) {
+  CLI::App* const command =
+      add(parent, "rotate",
+          "Replace the key of a container instance, for one that has leaked: the instance and its "
+          "tasks stay. Its agent is without a connection until it has the new one: start `berth "
+          "agent` with the token, or give an official agent the key pair.",
+          rotate, action, options);
+  command->add_option("instance", options->instance, "Id or ARN of the container instance.")
+      ->required();
+  command->add_option("--cluster", options->cluster, "Its cluster.")->capture_default_str();
+  command->add_option("--ttl", options->ttl, "How long the token is good: 30m, 12h.")
+      ->capture_default_str();
+  command->add_flag("--official", options->official,
+                    "A key pair for the environment of an official ECS agent.");
+  command->add_flag("--keep", options->keep,
+                    "Leave the present key good, until `berth token revoke`: the agent is not cut "
+                    "off meanwhile.");
+  command->add_flag("--json", options->json, "As JSON.");
 }
 
 }  // namespace
@@ -162,6 +224,7 @@ void add_token(CLI::App& app, Action& action) {
   made->add_flag("--official", options->official,
                  "A key pair for the environment of one official ECS agent; it does not expire.");
   made->add_flag("--json", options->json, "As JSON.");
+  add_rotate(*command, action, options);
   CLI::App* const listed =
       add(*command, "list", "Show join tokens and agents' keys.", list, action, options);
   listed->add_flag("--json", options->json, "As JSON.");

@@ -1,6 +1,8 @@
 #include "control/agent_keys.h"
 
 #include "base/format.h"
+#include "control/errors.h"
+#include "control/lookup.h"
 
 namespace control {
 namespace {
@@ -55,15 +57,28 @@ void bind_agent_key(Step& step, const model::InstanceArn& arn) {
   step.change(model::AgentKeyPut{std::move(bound)});
 }
 
-model::AgentKey make_agent_key(Step& step, const model::ClusterName& cluster,
-                               std::string join_token) {
+base::Result<KeyOwner> key_owner(const Step& step, const std::optional<std::string>& cluster,
+                                 const std::optional<std::string>& container_instance) {
+  KeyOwner owner{.cluster = TRY(require_cluster(step, cluster))->name, .instance = {}};
+  if (container_instance.value_or("").empty()) return owner;
+  const auto* const instance = TRY(require_instance(step, owner.cluster, *container_instance));
+  if (instance->status == model::InstanceStatus::Inactive) {
+    return invalid_parameter(
+        base::format("The container instance {} has been deregistered: nobody can be its agent.",
+                     instance->arn.str()));
+  }
+  owner.instance = instance->arn;
+  return owner;
+}
+
+model::AgentKey make_agent_key(Step& step, const KeyOwner& owner, std::string join_token) {
   std::string id = step.random.hex(14);
   for (char& c : id) {
     if (c >= 'a' && c <= 'f') c = static_cast<char>(c - 'a' + 'A');
   }
   model::AgentKey key{.id = "BERTHA" + id,
-                      .cluster = cluster,
-                      .instance = {},
+                      .cluster = owner.cluster,
+                      .instance = owner.instance,
                       .created_at = step.now,
                       .join_token = std::move(join_token)};
   step.change(model::AgentKeyPut{key});

@@ -1,6 +1,7 @@
 // Keys of agents: one agent acts with one key as one container instance.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,17 @@ base::Result<void> check_new_instance(const Step& step);
 // instance that it has left behind is deregistered.
 void bind_agent_key(Step& step, const model::InstanceArn& arn);
 
-// A new key, not yet of any instance. `join_token` is the id of the token it is given for.
-model::AgentKey make_agent_key(Step& step, const model::ClusterName& cluster,
-                               std::string join_token);
+// Whose the key is to be that somebody asks for.
+struct KeyOwner {
+  model::ClusterName cluster;
+  model::InstanceArn instance;  // Empty: of one that is yet to register.
+};
+// Errors: ClusterNotFoundException; InvalidParameterException for an instance that is not there, or
+// INACTIVE.
+base::Result<KeyOwner> key_owner(const Step& step, const std::optional<std::string>& cluster,
+                                 const std::optional<std::string>& container_instance);
+
+// A new key. `join_token` is the id of the token it is given for.
+model::AgentKey make_agent_key(Step& step, const KeyOwner& owner, std::string join_token);
 
 }  // namespace control

@@ -164,5 +164,61 @@ TEST_F(AgentKeys, a_key_that_was_taken_back_is_unknown_at_once) {
   EXPECT_EQ(code_of(register_machine()), "UnrecognizedClientException");
 }
 
+TEST_F(AgentKeys, a_new_key_of_an_instance_acts_as_it_and_the_old_one_can_go) {
+  const std::string old_key =
+      join(*token().token, "the name of machine one")->access_key_id.value();
+  act_as(old_key);
+  const std::string arn = register_machine().value();
+  act_as_owner();
+  const std::string task = *plane.run_task("cpu")->tasks.at(0).task_arn;
+  api::berth::CreateAgentKeyRequest create;
+  create.container_instance = std::string(model::short_id(arn));
+  const auto made = plane.call<api::berth::CreateAgentKeyResponse>("CreateAgentKey", create);
+  ASSERT_TRUE(made) << made.error().message;
+  api::berth::DeleteAgentKeyRequest remove;
+  remove.id = old_key;
+  ASSERT_TRUE((plane.call<api::berth::DeleteAgentKeyResponse>("DeleteAgentKey", remove)));
+  act_as(old_key);
+  EXPECT_EQ(code_of(register_machine(arn)), "UnrecognizedClientException");
+  act_as(*made->access_key_id);
+  EXPECT_EQ(register_machine(arn).value(), arn);
+  plane.report(task, "RUNNING");
+  act_as_owner();
+  EXPECT_EQ(plane.describe(task).last_status, "RUNNING");
+  EXPECT_EQ(plane.core.state().instances.size(), 1U);
+}
+
+TEST_F(AgentKeys, a_token_of_an_instance_gives_a_key_that_acts_as_it) {
+  const std::string arn = plane.register_instance("c5.2xlarge", "one").str();
+  api::berth::CreateJoinTokenRequest create;
+  create.container_instance = arn;
+  create.uses = 2;
+  EXPECT_EQ(
+      (plane.call<api::berth::CreateJoinTokenResponse>("CreateJoinToken", create).error().code),
+      "InvalidParameterException");
+  create.uses = {};
+  const auto made = plane.call<api::berth::CreateJoinTokenResponse>("CreateJoinToken", create);
+  ASSERT_TRUE(made) << made.error().message;
+  act_as(join(*made->token, "the name of machine one")->access_key_id.value());
+  EXPECT_EQ(register_machine(arn).value(), arn);
+}
+
+TEST_F(AgentKeys, nobody_becomes_the_agent_of_an_instance_that_is_gone) {
+  const model::InstanceArn arn = plane.register_instance("c5.2xlarge", "one");
+  api::ecs::DeregisterContainerInstanceRequest gone;
+  gone.container_instance = arn.str();
+  ASSERT_TRUE((plane.call<api::ecs::DeregisterContainerInstanceResponse>(
+      "DeregisterContainerInstance", gone)));
+  const size_t keys = plane.core.state().agent_keys.size();
+  for (const std::string& instance : {arn.str(), std::string(32, '0')}) {
+    api::berth::CreateAgentKeyRequest create;
+    create.container_instance = instance;
+    const auto made = plane.call<api::berth::CreateAgentKeyResponse>("CreateAgentKey", create);
+    ASSERT_FALSE(made) << instance;
+    EXPECT_EQ(made.error().code, "InvalidParameterException");
+  }
+  EXPECT_EQ(plane.core.state().agent_keys.size(), keys);
+}
+
 }  // namespace
 }  // namespace control

@@ -132,7 +132,8 @@ TEST_F(Protocol, an_unacknowledged_payload_follows_the_manifest_of_each_session)
 
 TEST_F(Protocol, a_manifest_is_ahead_of_all_that_the_agent_has_seen_though_the_clock_went_back) {
   open(1);
-  const int64_t seen = last<acs::TaskManifestMessage>().timeline;
+  run();
+  const int64_t seen = last<acs::PayloadMessage>().seq_num;
   plane.now -= 1h;
   plane.core = Core(model::ClusterState(plane.core.state()), Settings{}, 9, plane.now);
   const auto manifest_after = [&](SessionId session, int64_t highest) {
@@ -142,10 +143,49 @@ TEST_F(Protocol, a_manifest_is_ahead_of_all_that_the_agent_has_seen_though_the_c
                              .highest = highest});
     return last<acs::TaskManifestMessage>().timeline;
   };
-  EXPECT_LT(manifest_after(1, 1), seen);  // An agent that does not tell.
-  EXPECT_EQ(manifest_after(2, seen), seen + 1);
+  const int64_t first = manifest_after(1, 1);  // An official agent does not tell.
+  EXPECT_GT(first, seen);
+  EXPECT_EQ(manifest_after(2, first + 1'000'000'000), first + 1'000'000'001);
   EXPECT_EQ(manifest_after(3, INT64_MAX), INT64_MAX);  // One that is of no use any more.
-  EXPECT_LT(manifest_after(4, 1), seen);               // It takes the others nowhere.
+  EXPECT_LT(manifest_after(4, 1), first + 10);         // It takes the others nowhere.
+}
+
+TEST_F(Protocol, numbers_are_reserved_in_steps_and_before_the_message_that_has_one) {
+  Output output = open(1);
+  ASSERT_EQ(output.messages.size(), 1U);
+  const auto reserved = [](const Output& from) {
+    return std::ranges::count_if(from.changes, [](const model::Change& change) {
+      return std::holds_alternative<model::SequenceNumbersReserved>(change);
+    });
+  };
+  EXPECT_EQ(reserved(output), 1);
+  EXPECT_EQ(reserved(open(2)), 0);
+  plane.now += 2min;
+  EXPECT_EQ(reserved(open(3)), 1);
+}
+
+TEST_F(Protocol, the_sessions_of_a_key_that_was_taken_back_are_closed) {
+  const std::string key = plane
+                              .call<api::berth::CreateAgentKeyResponse>(
+                                  "CreateAgentKey", api::berth::CreateAgentKeyRequest{})
+                              ->access_key_id.value();
+  for (const SessionId session : {SessionId{1}, SessionId{2}}) {
+    plane.step(SessionOpened{.session = session,
+                             .cluster = model::ClusterName("default"),
+                             .instance = instance,
+                             .access_key_id = session == 1 ? key : "another"});
+  }
+  api::berth::DeleteAgentKeyRequest remove;
+  remove.id = key;
+  ApiCall call{99, api::find(api::berth_service(), "DeleteAgentKey"), api::Any::make(remove), {}};
+  call.caller.service = "berth";
+  const Output output = plane.step(std::move(call));
+  ASSERT_EQ(output.closes.size(), 1U);
+  EXPECT_EQ(output.closes[0].session, 1U);
+  EXPECT_NE(output.closes[0].reason.message.find("taken back"), std::string::npos);
+  said();
+  run();
+  EXPECT_EQ(said().at(0).substr(0, 9), "2 payload");
 }
 
 TEST_F(Protocol, stopped_is_an_ack_and_an_ack_ends_the_repeats) {

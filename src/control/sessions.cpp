@@ -8,6 +8,8 @@
 namespace control {
 namespace {
 
+constexpr int64_t reserved_at_once = 60'000;  // As many as a minute has milliseconds.
+
 std::vector<acs::TaskIdentifier> manifest_of(const Step& step,
                                              const model::ContainerInstance& instance) {
   std::vector<acs::TaskIdentifier> tasks;
@@ -53,7 +55,8 @@ void take_versions(Step& step, const model::ContainerInstance& instance,
 Sessions::Sessions(const model::ClusterState& state, const Settings& settings, base::Time now)
     : acs_settings_{.heartbeat_interval = settings.heartbeat_interval,
                     .heartbeat_timeout = settings.heartbeat_timeout,
-                    .redelivery_interval = settings.redeliver_after} {
+                    .redelivery_interval = settings.redeliver_after},
+      timeline_(state.sequence_numbers_reserved) {
   for (const auto& [arn, instance] : state.instances) {
     if (instance.agent_connected) expect_by(arn, now + settings.connect_grace, {});
   }
@@ -115,8 +118,10 @@ void Sessions::open(Step& step, Output& output, const SessionOpened& opened) {
       .send_credentials = opened.send_credentials,
       .highest = opened.highest};
   const auto [entry, inserted] = sessions_.emplace(
-      opened.session,
-      Session{opened.instance, acs::ServerSession(acs_settings_, peer, step.now), step.now});
+      opened.session, Session{.instance = opened.instance,
+                              .acs = acs::ServerSession(acs_settings_, peer, step.now),
+                              .due = step.now,
+                              .access_key_id = opened.access_key_id});
   CHECK(inserted);
   of_instance_[opened.instance].insert(opened.session);
   take_versions(step, *instance, opened);
@@ -304,6 +309,25 @@ void Sessions::close_all(const model::InstanceArn& arn, const Step& step, Output
   }
 }
 
+// Whoever holds a key that was taken back must not go on with the sessions that it has opened.
+void Sessions::close_those_of_key(const std::string& access_key_id, const Step& step,
+                                  Output& output) {
+  std::vector<SessionId> ids;
+  for (const auto& [id, session] : sessions_) {
+    if (session.access_key_id == access_key_id) ids.push_back(id);
+  }
+  for (const SessionId id : ids) {
+    output.closes.push_back({id, {"ServerException", "The agent's key was taken back."}});
+    drop(id, step, "The agent's key was taken back.");
+  }
+}
+
+// In steps, so that a write covers many numbers; no message leaves before it is done.
+void Sessions::reserve_sequence_numbers(Step& step) {
+  if (timeline_.last() <= step.state().sequence_numbers_reserved) return;
+  step.change(model::SequenceNumbersReserved{timeline_.last() + reserved_at_once});
+}
+
 void Sessions::announce(Step& step, Output& output, size_t first) {
   for (size_t i = first; i < output.changes.size(); ++i) {
     const model::Change& change = output.changes[i];
@@ -322,8 +346,11 @@ void Sessions::announce(Step& step, Output& output, size_t first) {
       }
     } else if (const auto* const gone = std::get_if<model::InstanceDeregistered>(&change)) {
       close_all(gone->arn, step, output);
+    } else if (const auto* const removed = std::get_if<model::AgentKeyRemoved>(&change)) {
+      close_those_of_key(removed->id, step, output);
     }
   }
+  reserve_sequence_numbers(step);
 }
 
 }  // namespace control

@@ -37,6 +37,7 @@ class Sessions {
     model::InstanceArn instance;
     acs::ServerSession acs;
     base::Time due;
+    std::string access_key_id;
   };
 
   void send(SessionId id, Output& output, acs::ServerMessage message, base::Time now);
@@ -55,6 +56,8 @@ class Sessions {
   void expect_by(const model::InstanceArn& arn, base::Time deadline, std::string reason);
   void forget_expected(const model::InstanceArn& arn);
   void close_all(const model::InstanceArn& arn, const Step& step, Output& output);
+  void close_those_of_key(const std::string& access_key_id, const Step& step, Output& output);
+  void reserve_sequence_numbers(Step& step);
 
   acs::ServerSettings acs_settings_;
   acs::Timeline timeline_;

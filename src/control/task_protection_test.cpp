@@ -1,4 +1,4 @@
-// Who may protect a task: an agent speaks for the tasks of its own instance.
+// Who may protect a task: an agent speaks for the tasks of its own instance, a task for itself.
 #include <gtest/gtest.h>
 
 #include "control/testing.h"
@@ -43,6 +43,36 @@ TEST(TaskProtection, an_agents_key_is_for_tasks_of_its_own_instance) {
   // Allowed; it is no task of a service.
   EXPECT_EQ(answers("KEYOFMINE"), Both("TASK_NOT_VALID", "TASK_NOT_VALID"));
   EXPECT_EQ(answers("KEYOFOTHER"), Both("AccessDeniedException", "AccessDeniedException"));
+}
+
+TEST(TaskProtection, a_tasks_key_is_for_that_task_alone_however_it_is_named) {
+  Plane plane;
+  plane.create_cluster();
+  plane.register_instance("c5.2xlarge", "a");
+  plane.define("cpu", "");
+  const std::string mine = *plane.run_task("cpu")->tasks.at(0).task_arn;
+  const std::string other = *plane.run_task("cpu")->tasks.at(0).task_arn;
+  plane.caller.access = auth::TaskAccess{.task = mine, .log_groups = {}, .secrets = {}};
+  const auto answer = [&](std::vector<std::string> tasks) -> std::string {
+    api::ecs::UpdateTaskProtectionRequest update;
+    update.protection_enabled = true;
+    for (std::string& task : tasks) update.tasks.push_back(std::move(task));
+    const auto updated =
+        plane.call<api::ecs::UpdateTaskProtectionResponse>("UpdateTaskProtection", update);
+    return updated ? updated->failures.at(0).reason.value_or("") : updated.error().code;
+  };
+  // Allowed; it is no task of a service.
+  EXPECT_EQ(answer({mine}), "TASK_NOT_VALID");
+  EXPECT_EQ(answer({std::string(model::short_id(mine))}), "TASK_NOT_VALID");
+  EXPECT_EQ(answer({other}), "AccessDeniedException");
+  EXPECT_EQ(answer({mine, other}), "AccessDeniedException");
+  // Nor does it learn which tasks there are.
+  EXPECT_EQ(answer({std::string(32, '0')}), "AccessDeniedException");
+  api::ecs::GetTaskProtectionRequest get;
+  get.tasks = {other};
+  EXPECT_EQ(
+      (plane.call<api::ecs::GetTaskProtectionResponse>("GetTaskProtection", get).error().code),
+      "AccessDeniedException");
 }
 
 }  // namespace

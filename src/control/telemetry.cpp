@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "acs/telemetry.h"
@@ -106,11 +108,51 @@ model::GpuUsage usage_of(const acs::GeneralMetricsWrapper& wrapper, base::Time n
   return usage;
 }
 
+// Agents tell the percentage of all cores of the machine, which is what its CPU units are of.
+// Source: amazon-ecs-agent, agent/stats/utils_unix.go.
+std::optional<model::ContainerUsage> usage_of(const acs::ContainerMetric& told,
+                                              const model::ContainerInstance& instance,
+                                              base::Time now) {
+  const auto mean = [](const std::optional<acs::StatsSet>& set) -> std::optional<double> {
+    if (!set || set->sample_count <= 0) return std::nullopt;
+    const double value = set->sum / static_cast<double>(set->sample_count);
+    return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
+  };
+  const std::optional<double> cpu = mean(told.cpu_stats_set);
+  const std::optional<double> memory = mean(told.memory_stats_set);
+  if (!cpu || !memory) return std::nullopt;
+  return model::ContainerUsage{
+      .cpu_units = std::min(*cpu, 100.0) / 100 * static_cast<double>(instance.cpu_units),
+      .memory_used_mib = std::min(*memory, static_cast<double>(instance.memory_mib)),
+      .at = now};
+}
+
+std::map<std::string, model::ContainerUsage> usages_of(const Step& step,
+                                                       const model::ContainerInstance& instance,
+                                                       const acs::TaskMetric& told) {
+  std::map<std::string, model::ContainerUsage> usages;
+  const model::Task* const task = model::find_task(step.state(), model::TaskArn(told.task_arn));
+  if (task == nullptr || task->instance != instance.arn ||
+      task->last_status == model::TaskStatus::Stopped) {
+    return usages;
+  }
+  for (const acs::ContainerMetric& container : told.container_metrics) {
+    const auto known =
+        std::ranges::find(task->containers, container.container_name, &model::TaskContainer::name);
+    if (known == task->containers.end()) continue;
+    if (auto usage = usage_of(container, instance, step.now)) usages[known->name] = *usage;
+  }
+  return usages;
+}
+
 // An official agent tells of GPUs with the containers that have them; Berth's own agent of all.
 void take(Step& step, const model::InstanceArn& instance,
           const acs::PublishMetricsRequest& request) {
   model::InstanceObserved observed{.arn = instance, .checks = {}, .usage = {}};
+  const model::ContainerInstance& machine = *model::find_instance(step.state(), instance);
   for (const acs::TaskMetric& task : request.task_metrics) {
+    auto usages = usages_of(step, machine, task);
+    if (!usages.empty()) observed.containers[model::TaskArn(task.task_arn)] = std::move(usages);
     for (const acs::ContainerMetric& container : task.container_metrics) {
       for (const acs::GeneralMetricsWrapper& wrapper : container.general_metrics_payload) {
         const std::string gpu = gpu_of(wrapper);
@@ -126,7 +168,8 @@ void take(Step& step, const model::InstanceArn& instance,
         .power_watts = told.power_watts,
         .at = step.now};
   }
-  if (!observed.usage.empty()) step.change(std::move(observed));
+  if (observed.usage.empty() && observed.containers.empty()) return;
+  step.change(std::move(observed));
 }
 
 }  // namespace

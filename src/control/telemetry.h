@@ -7,7 +7,8 @@
 
 namespace control {
 
-// Container health, the instance's own checks, and what was measured of its GPUs. What is said of
+// Container health, the instance's own checks, and what was measured of its GPUs and of its tasks'
+// containers. What is said of
 // other instances' tasks, or of stopped ones, is ignored.
 void take_telemetry(Step& step, const TelemetryReceived& received);
 

@@ -260,6 +260,7 @@ Decoded<ContainerState> decode_container(const json::Value& container) {
   result.network_bindings = decode_bindings(container["NetworkSettings"]["Ports"]);
   result.ip_addresses = decode_addresses(container["NetworkSettings"]);
   result.health = decode_health(state["Health"]);
+  result.log_options = labels_of(container["HostConfig"]["LogConfig"]["Config"]);
   return result;
 }
 

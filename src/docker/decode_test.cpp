@@ -73,6 +73,7 @@ constexpr std::string_view running_container = R"({
       {"Start":"x","End":"y","ExitCode":1,"Output":"connection refused"}]}},
   "Image":"sha256:2a40","Name":"/ecs-web-1-app","RestartCount":0,
   "Config":{"Tty":true,"Image":"busybox:test","Labels":{"com.amazonaws.ecs.task-arn":"arn:t"}},
+  "HostConfig":{"LogConfig":{"Type":"syslog","Config":{"tag":"web"}}},
   "NetworkSettings":{"Ports":{
       "80/tcp":[{"HostIp":"::","HostPort":"32769"},{"HostIp":"0.0.0.0","HostPort":"32769"}],
       "53/udp":[{"HostIp":"0.0.0.0","HostPort":"53"}],"99/tcp":null},
@@ -102,6 +103,7 @@ TEST(Decode, a_running_container_with_ports_and_health) {
   EXPECT_EQ(state.health.failing_streak, 3);
   EXPECT_EQ(state.health.last_output, "connection refused");
   EXPECT_EQ(state.health.last_exit_code, 1);
+  EXPECT_EQ(state.log_options, (std::map<std::string, std::string>{{"tag", "web"}}));
 }
 
 TEST(Decode, a_container_killed_for_memory) {

@@ -103,6 +103,9 @@ Result<CreatedContainer> FakeRuntime::State::create(const std::string& name,
   for (const json::Field& label : body["Labels"].fields()) {
     container.state.labels[label.name] = label.value.text_or("");
   }
+  for (const json::Field& option : body["HostConfig"]["LogConfig"]["Config"].fields()) {
+    container.state.log_options[option.name] = option.value.text_or("");
+  }
   container.state.tty = body["Tty"].as_bool().value_or(false);
   if (body["Healthcheck"].is_object()) container.state.health.status = HealthStatus::Starting;
   container.state.created_at = now;

@@ -157,6 +157,7 @@ struct ContainerState {
   std::vector<NetworkBinding> network_bindings;  // Sorted by container port, protocol, host ip.
   std::vector<std::string> ip_addresses;         // IPv4, in the order of the network names.
   Health health;
+  std::map<std::string, std::string> log_options;  // Of its log driver.
 };
 
 // One entry of list(): what the daemon tells without an inspect of each.

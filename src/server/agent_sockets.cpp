@@ -51,9 +51,11 @@ bool keeps_pace(Peer& peer, base::Clock& clock) {
 // One telemetry stream. Its handlers share it with the timer of its heartbeats.
 struct TelemetryStream {
   CoreThread& core;
+  const SharedKeys& keys;
   net::Loop& loop;
   base::Clock& clock;
   model::InstanceArn instance;
+  std::string access_key_id;
   Peer peer;
 };
 
@@ -72,6 +74,9 @@ void beat_later(const std::shared_ptr<TelemetryStream>& stream) {
 void take_telemetry_frame(TelemetryStream& stream, const std::string& text) {
   const auto socket = stream.peer.socket.lock();
   if (socket == nullptr || !keeps_pace(stream.peer, stream.clock)) return;
+  if (stream.keys.get()->find(stream.access_key_id) == nullptr) {
+    return socket->close(close_policy_violation, "the key was taken back");
+  }
   const auto read = [&]() -> base::Result<acs::TelemetryRequest> {
     const acs::TelemetryFrame frame = TRY(acs::split_telemetry_frame(text));
     return acs::decode_telemetry_request(frame.envelope);
@@ -108,8 +113,9 @@ control::SessionOpened session_of(control::SessionId session, const std::string&
 
 }  // namespace
 
-AgentSockets::AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock)
-    : core_(core), loop_(loop), clock_(clock) {}
+AgentSockets::AgentSockets(CoreThread& core, const SharedKeys& keys, net::Loop& loop,
+                           base::Clock& clock)
+    : core_(core), keys_(keys), loop_(loop), clock_(clock) {}
 
 base::Result<void> AgentSockets::open(const net::HttpRequest& request, const auth::Caller& caller,
                                       const net::Upgrade& upgrade) {
@@ -134,9 +140,11 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                                 .cluster = cluster,
                                 .container_instance = instance}));
   if (acs) {
-    open_acs(session_of(++last_session_, request.target), upgrade);
+    control::SessionOpened opened = session_of(++last_session_, request.target);
+    opened.access_key_id = caller.access_key_id;
+    open_acs(std::move(opened), upgrade);
   } else {
-    open_tcs(model::InstanceArn(instance), upgrade);
+    open_tcs(model::InstanceArn(instance), caller.access_key_id, upgrade);
   }
   return {};
 }
@@ -168,8 +176,10 @@ void AgentSockets::open_acs(control::SessionOpened opened, const net::Upgrade& u
   core_.push(SessionOpenedWork{std::move(opened), socket});
 }
 
-void AgentSockets::open_tcs(const model::InstanceArn& instance, const net::Upgrade& upgrade) {
-  const auto stream = std::make_shared<TelemetryStream>(core_, loop_, clock_, instance);
+void AgentSockets::open_tcs(const model::InstanceArn& instance, const std::string& access_key_id,
+                            const net::Upgrade& upgrade) {
+  const auto stream =
+      std::make_shared<TelemetryStream>(core_, keys_, loop_, clock_, instance, access_key_id);
   const auto socket =
       upgrade.accept({.on_message = [stream](const std::string& text,
                                              bool) { take_telemetry_frame(*stream, text); },

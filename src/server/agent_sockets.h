@@ -10,6 +10,7 @@
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/core_thread.h"
+#include "server/shared_keys.h"
 
 namespace server {
 
@@ -18,8 +19,8 @@ inline constexpr std::string_view tcs_path = "/tcs/ws";
 
 class AgentSockets {
  public:
-  // `core` and `loop` outlive it.
-  AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock);
+  // They all outlive it, and what it opens.
+  AgentSockets(CoreThread& core, const SharedKeys& keys, net::Loop& loop, base::Clock& clock);
 
   // The upgrade of a verified caller. Any thread.
   // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
@@ -28,9 +29,11 @@ class AgentSockets {
 
  private:
   void open_acs(control::SessionOpened opened, const net::Upgrade& upgrade);
-  void open_tcs(const model::InstanceArn& instance, const net::Upgrade& upgrade);
+  void open_tcs(const model::InstanceArn& instance, const std::string& access_key_id,
+                const net::Upgrade& upgrade);
 
   CoreThread& core_;
+  const SharedKeys& keys_;
   net::Loop& loop_;
   base::Clock& clock_;
   std::atomic<control::SessionId> last_session_ = 0;

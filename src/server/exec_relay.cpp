@@ -85,13 +85,15 @@ void ExecRelay::open(const net::HttpRequest& request, const net::Upgrade& upgrad
   // Shared by the handler, which comes first. Its connection keeps the socket.
   const auto own = std::make_shared<std::weak_ptr<net::WebSocket>>();
   // The handlers run after accept() returned, on this thread: Opened is pushed first.
-  auto socket = upgrade.accept(
-      {.on_message =
-           [this, id, own](std::string bytes, bool) {
-             if (hand(id, std::move(bytes))) return;
-             if (const auto open = own->lock()) open->abort();
-           },
-       .on_close = [this, id](uint16_t, const std::string&) { queue_.push(Closed{id}); }});
+  auto socket = upgrade.accept({.on_message =
+                                    [this, id, own](std::string bytes, bool) {
+                                      if (hand(id, std::move(bytes))) return;
+                                      if (const auto open = own->lock()) open->abort();
+                                    },
+                                .on_close =
+                                    [this, id](uint16_t code, const std::string&) {
+                                      queue_.push(Closed{id, code == close_normal});
+                                    }});
   if (socket == nullptr) return;
   *own = socket;
   queue_.push(Event(Opened{
@@ -182,9 +184,17 @@ void ExecRelay::take(const Closed& closed) {
   Session& session = sessions_.at(id);
   if (closed.socket_id == session.agent_id) {
     session.agent = nullptr;
-    // What it sent before may still be on its way to the plugin.
-    if (!session.ending) end(id, "The agent has closed the session.");
-  } else if (session.channel) {
+    // What it sent before may still be on its way to the client.
+    if (session.link && !session.ending) {
+      session.ending = "The agent has closed the session.";
+      session.ends_by = clock_.now() + ending_patience;
+      if (!session.told_end) {
+        send_on_link(session, acs::encode_exec(acs::ExecKind::Failure, *session.ending));
+      }
+    } else if (!session.ending) {
+      end(id, "The agent has closed the session.");
+    }
+  } else if (session.channel || (session.link && !closed.on_purpose)) {
     session.client = nullptr;
     session.client_lost = clock_.now();
   } else {
@@ -194,7 +204,7 @@ void ExecRelay::take(const Closed& closed) {
 
 void ExecRelay::take(Resume resume) {
   const auto found = sessions_.find(resume.session);
-  const bool known = found != sessions_.end() && found->second.channel;
+  const bool known = found != sessions_.end() && (found->second.channel || found->second.link);
   if (known) found->second.ticket.client_token = std::move(resume.token);
   resume.answered(known);
 }
@@ -210,7 +220,8 @@ std::string_view ExecRelay::stale_because(const Session& session, base::Time now
     return session.made_at + client_patience <= now ? "No client came." : "";
   }
   if (session.ending) {
-    const bool told = session.client != nullptr && session.channel->settled();
+    const bool settled = session.channel ? session.channel->settled() : session.link->settled();
+    const bool told = session.client != nullptr && settled;
     return told || session.ends_by <= now ? std::string_view(*session.ending) : "";
   }
   if (session.client == nullptr && session.client_lost + resume_patience <= now) {
@@ -251,7 +262,7 @@ void ExecRelay::tick() {
   }
 }
 
-// {"TokenValue": ...}, "BerthRaw" and "BerthTerminal" of `berth exec`.
+// {"TokenValue": ...}; "BerthRaw", "BerthTerminal" and "BerthTaken" of `berth exec`.
 void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
   Knock knock = std::move(knocking_.at(socket_id));
   knocking_.erase(socket_id);
@@ -273,10 +284,16 @@ void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
   session.client_id = socket_id;
   of_socket_[socket_id] = session.ticket.id;
   if (session.channel) return follow(session, session.channel->reconnect(clock_.now()));
+  const auto taken = (*hello)["BerthTaken"].as_int64();
+  if (session.link) return resume_link(session, taken.value_or(-1));
   session.accepted = true;
   const bool raw = (*hello)["BerthRaw"].as_bool().value_or(false);
   const bool terminal = !raw || (*hello)["BerthTerminal"].as_bool().value_or(true);
   to_agent(session, acs::encode_exec(acs::ExecStart{.terminal = terminal}));
+  if (raw && taken) {
+    session.link.emplace();
+    return resume_link(session, *taken);
+  }
   if (raw) return;
   session.channel.emplace(session.ticket.id, base::system_seed());
   follow(session, session.channel->start(clock_.now()));
@@ -285,6 +302,8 @@ void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
 void ExecRelay::on_client(Session& session, const Message& message) {
   if (session.channel) {
     follow(session, session.channel->receive(message.bytes, session.input_room, clock_.now()));
+  } else if (session.link) {
+    on_client_of_link(session, message);
   } else {
     to_agent(session, message.bytes);
   }
@@ -328,6 +347,7 @@ void ExecRelay::follow(Session& session, SessionChannel::Step step) {
 
 void ExecRelay::on_agent(Session& session, const Message& message) {
   if (session.channel) return on_agent_of_plugin(session, message);
+  if (session.link) return on_agent_of_link(session, message);
   if (session.client != nullptr) session.client->send_binary(message.bytes);
 }
 
@@ -364,7 +384,7 @@ void ExecRelay::end(const std::string& id, std::string_view why) {
       for (std::string& frame : session.channel->finish(why, clock_.now()).frames) {
         session.client->send_binary(std::move(frame));
       }
-    } else if (session.agent == nullptr) {
+    } else if (session.agent == nullptr && !session.told_end) {
       session.client->send_binary(acs::encode_exec(acs::ExecKind::Failure, why));
     }
     session.client->close(close_normal, std::string(why));

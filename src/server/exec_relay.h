@@ -4,8 +4,9 @@
 //
 // The first message of a client is JSON with the session's TokenValue, which is good once;
 // "BerthRaw" makes it one of `berth exec`, whose "BerthTerminal" says whether the command gets a
-// terminal. A plugin whose connection broke asks for another token (ResumeSession) and comes back;
-// meanwhile the process goes on.
+// terminal, and "BerthTaken" how many messages of the session it has (acs/exec_link.h). Whose
+// connection broke asks for another token (ResumeSession) and comes back; meanwhile the process
+// goes on. `berth exec` without "BerthTaken" cannot come back.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "acs/exec.h"
+#include "acs/exec_link.h"
 #include "base/onward_clock.h"
 #include "base/queue.h"
 #include "base/result.h"
@@ -79,6 +81,7 @@ class ExecRelay {
   };
   struct Closed {
     uint64_t socket_id = 0;
+    bool on_purpose = false;  // Otherwise the connection broke.
   };
   struct Resume {
     std::string session;
@@ -106,12 +109,14 @@ class ExecRelay {
     uint64_t agent_id = 0;
     bool accepted = false;                  // A client has shown its token.
     std::optional<SessionChannel> channel;  // Of the plugin; none for `berth exec`.
+    std::optional<acs::ExecLink> link;      // Of `berth exec`, where it can come back.
+    bool told_end = false;                  // Of a link: the last message was sent.
     std::vector<std::string> waiting;       // Messages to an agent that has not come yet.
     size_t waiting_bytes = 0;
     size_t input_room = acs::exec_window;  // Of a plugin: what may go to the agent.
     size_t output_under_way = 0;           // What came from the agent and was not consumed.
     base::Time client_lost{};
-    std::optional<std::string> ending;  // Why it ends once the plugin has all output.
+    std::optional<std::string> ending;  // Why it ends once the client has all output.
     base::Time ends_by{};
   };
 
@@ -131,7 +136,12 @@ class ExecRelay {
 
   void tick();
   void on_first_message(uint64_t socket_id, const Message& message);
+  // The session may be gone after any of these.
   void on_client(Session& session, const Message& message);
+  void on_client_of_link(Session& session, const Message& message);
+  void on_agent_of_link(Session& session, const Message& message);
+  void send_on_link(Session& session, std::string message);
+  void resume_link(Session& session, int64_t taken_by_client);
   void on_agent(Session& session, const Message& message);
   void on_agent_of_plugin(Session& session, const Message& message);
   void to_agent(Session& session, std::string message);

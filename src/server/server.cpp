@@ -130,7 +130,7 @@ class Impl {
     exec_.emplace(clock_);
     core_.emplace(std::move(driver), keys_, clock_,
                   [this](control::MachineOrder order) { machines_.push(std::move(order)); });
-    sockets_.emplace(*core_, loop_, clock_);
+    sockets_.emplace(*core_, keys_, loop_, clock_);
     ready_ = true;
     return {};
   }

@@ -179,6 +179,14 @@ void set_labels(const Config& config, const Task& task, size_t index, json::Valu
   labels.set("com.amazonaws.ecs.task-definition-family", payload.family);
   labels.set("com.amazonaws.ecs.task-definition-version", payload.version);
   labels.set("berth.agent", config.agent_name);
+  std::vector<std::string> secret_options;
+  for (const acs::Secret& secret : payload.containers[index].secrets) {
+    if (secret.target == "LOG_DRIVER") secret_options.push_back(secret.name);
+  }
+  if (!secret_options.empty()) {
+    labels.set(std::string(secret_log_options_label),
+               base::format("{}", base::join(secret_options, ",")));
+  }
   body.set("Labels", std::move(labels));
 }
 

@@ -20,6 +20,10 @@ namespace agent::core {
 // Errors: DockerClientConfigError.
 base::Result<CreateContainer> create_request(const Config& config, const Task& task, size_t index);
 
+// The names of the log options that came from secretOptions, with commas between them, so that
+// their values can be kept out of what Docker says of the container, by whichever process hears it.
+inline constexpr std::string_view secret_log_options_label = "berth.secret-log-options";
+
 // "ecs-<family>-<version>-<container>-<20 hex>" in letters that Docker takes.
 std::string docker_name(const acs::Task& task, std::string_view container, std::string_view hex20);
 

@@ -1,6 +1,7 @@
 #include "auth/mint.h"
 #include "control/actions/actions.h"
-#include "control/lookup.h"
+#include "control/agent_keys.h"
+#include "control/errors.h"
 
 namespace control {
 namespace {
@@ -11,15 +12,20 @@ constexpr int64_t default_ttl_seconds = 3600;
 
 Answer<api::berth::CreateJoinTokenResponse> create_join_token(
     Step& step, const api::berth::CreateJoinTokenRequest& request) {
-  const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
+  const KeyOwner owner = TRY(key_owner(step, request.cluster, request.container_instance));
+  if (!owner.instance.str().empty() && request.uses.value_or(1) != 1) {
+    return invalid_parameter(
+        "uses must be 1 with containerInstance: a container instance has one agent.");
+  }
   model::JoinToken token{
       .id = step.random.hex(16),
-      .cluster = cluster->name,
+      .cluster = owner.cluster,
       .created_at = step.now,
       .expires_at =
           step.now + std::chrono::seconds(request.ttl_seconds.value_or(default_ttl_seconds)),
       .uses = request.uses.value_or(1),
-      .joined = {}};
+      .joined = {},
+      .instance = owner.instance};
   api::berth::CreateJoinTokenResponse response;
   response.token_id = token.id;
   response.token = auth::Mint(step.settings.master_key).join_token(token.id);

@@ -38,7 +38,7 @@ Answer<api::berth::JoinClusterResponse> join_cluster(
       return refused(base::format("has been used by {} machine(s), as many as it is for",
                                   token.joined.size()));
     }
-    key = make_agent_key(step, token.cluster, token.id);
+    key = make_agent_key(step, {token.cluster, token.instance}, token.id);
     token.joined[name] = key.id;
     step.change(model::JoinTokenPut{std::move(token)});
   }

@@ -30,6 +30,7 @@ Answer<api::berth::ListAgentKeysResponse> list_agent_keys(
     summary.expires_at = token.expires_at;
     summary.uses = token.uses;
     summary.used = static_cast<int32_t>(token.joined.size());
+    if (!token.instance.str().empty()) summary.container_instance_arn = token.instance.str();
   }
   return response;
 }

@@ -1,3 +1,4 @@
+#include "auth/permission.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
 #include "control/describe.h"
@@ -35,14 +36,19 @@ std::string objection_to(const Step& step, const model::Task& task) {
   return {};
 }
 
-// An agent speaks for the tasks of its own instance.
+// An agent speaks for the tasks of its own instance, a task for itself.
 base::Result<void> allow_tasks(const Step& step, std::string_view operation,
                                const model::Cluster& cluster,
                                const std::vector<std::string>& tasks) {
   TRY_VOID(allow(step, operation, cluster.name));
   for (const std::string& text : tasks) {
     const model::Task* const task = find_task(step, cluster.name, text);
-    if (task != nullptr) TRY_VOID(allow(step, operation, cluster.name, task->instance.str()));
+    TRY_VOID(auth::allow(step.caller,
+                         {.service = "ecs",
+                          .operation = operation,
+                          .cluster = cluster.name.str(),
+                          .container_instance = task ? task->instance.str() : std::string_view(),
+                          .resource = task ? task->arn.str() : std::string_view(text)}));
   }
   return {};
 }
