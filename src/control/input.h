@@ -42,6 +42,7 @@ struct SessionOpened {
   std::string agent_hash = {};
   std::string docker_version = {};
   int64_t highest = 0;  // "seqNum": what the agent has seen; official agents always say 1.
+  std::string access_key_id = {};  // That it was opened with.
 };
 struct SessionMessage {
   SessionId session = 0;

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "control/errors.h"
 #include "control/lookup.h"
+#include "control/services/pull_events.h"
 
 namespace control {
 namespace {
@@ -256,7 +257,10 @@ base::Result<void> take_task_report(Step& step, const model::ClusterName& cluste
     change.stopped_at = step.now;
     if (!change.execution_stopped_at) change.execution_stopped_at = step.now;
   }
-  if (says_something_new(*task, change)) step.change(std::move(change));
+  if (!says_something_new(*task, change)) return {};
+  const bool pull_ended = change.pull_stopped_at && !task->pull_stopped_at;
+  step.change(std::move(change));
+  tell_of_pull(step, *task, pull_ended);
   return {};
 }
 
