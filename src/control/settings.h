@@ -3,11 +3,12 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "base/time.h"
 #include "model/ids.h"
-#include "reconcile/machines/look.h"
+#include "reconcile/machines/group_keeper.h"
 #include "reconcile/queue/queue.h"
 #include "reconcile/reconcile.h"
 
@@ -47,9 +48,17 @@ struct Settings {
   base::Milliseconds client_token_kept{24 * 3'600'000};
   // How tasks wait for the cluster's own machines.
   reconcile::queue::Settings queue = {};
-  // What decides about services: src/reconcile, or a simulation's decorator around it.
+  // What decides: src/reconcile, or a simulation's decorator around it. About services,
   std::function<reconcile::Decisions(const reconcile::Situation&, base::Random&)> reconciler =
       reconcile::reconcile;
+  // about the tasks in a queue,
+  std::function<reconcile::queue::Outcome(const reconcile::queue::Ground&,
+                                          const std::vector<reconcile::queue::WaitingTask>&,
+                                          base::Time, const reconcile::queue::Settings&)>
+      queue_policy = reconcile::queue::run;
+  // about the machines of a group.
+  std::function<reconcile::machines::GroupDecisions(const reconcile::machines::GroupSituation&)>
+      group_keeper = reconcile::machines::keep_group;
 };
 
 }  // namespace control

@@ -38,7 +38,7 @@ Agent::Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server&
 }
 
 void Agent::start() {
-  if (core_) return;
+  if (core_ || ended_) return;
   if (ground_.mishap(ground_.rates.clock_step)) clock_ = ground_.draw_clock();
   std::vector<agent::core::JournalRecord> records;
   for (const auto& [key, value] : journal_) records.push_back({key, value});
@@ -83,7 +83,16 @@ void Agent::crash(std::string_view why) {
   die();
 }
 
+void Agent::end() {
+  if (ended_) return;
+  ground_.tell("machine " + name(), "is given back");
+  if (core_) die();
+  machine_.power_cycle();
+  ended_ = true;
+}
+
 void Agent::power_off(bool disk_too) {
+  if (ended_) return;
   ground_.tell("machine " + name(), "is switched off{}",
                disk_too ? "; it will come back reinstalled" : "");
   if (core_) die();
@@ -97,6 +106,7 @@ void Agent::power_off(bool disk_too) {
 }
 
 void Agent::docker_stops(bool live_restore) {
+  if (ended_) return;
   machine_.stop_docker(live_restore);
   if (!core_) return;
   control_->docker_is("Cannot connect to the Docker daemon.");
@@ -104,6 +114,7 @@ void Agent::docker_stops(bool live_restore) {
 }
 
 void Agent::docker_starts() {
+  if (ended_) return;
   machine_.start_docker();
   // The agent asks once a second.
   ground_.events.after(ground_.between(base::Milliseconds{1}, seconds(1)), [this, life = life_] {

@@ -34,6 +34,9 @@ class Agent {
   void crash(std::string_view why);
   // Together with the machine; `disk_too`: it comes back reinstalled.
   void power_off(bool disk_too);
+  // Its machine was given back to its provider: neither ever comes back.
+  void end();
+  bool has_ended() const { return ended_; }
   // The agent's stream of Docker events breaks, and what happens meanwhile is not told.
   void docker_stops(bool live_restore);
   void docker_starts();
@@ -72,6 +75,7 @@ class Agent {
   std::string who_;
   DriftingClock clock_;
   Journal journal_;
+  bool ended_ = false;
   uint64_t disks_lost_ = 0;
   uint64_t life_ = 0;
   uint64_t wakes_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "reconcile/queue/tags.h"
 
 namespace sim {
 namespace {
@@ -62,6 +63,42 @@ api::ecs::RegisterTaskDefinitionRequest definition_of(const Family& family) {
   return request;
 }
 
+void add_tag(api::ecs::RunTaskRequest& request, std::string_view key, std::string value) {
+  api::ecs::Tag& tag = request.tags.emplace_back();
+  tag.key = std::string(key);
+  tag.value = std::move(value);
+}
+
+void ask(const Queueing& queueing, api::ecs::RunTaskRequest& request) {
+  namespace queue = reconcile::queue;
+  if (!queueing.provider.empty()) {
+    request.capacity_provider_strategy.emplace_back().capacity_provider = queueing.provider;
+  }
+  const auto add_number = [&](std::string_view key, int32_t number) {
+    if (number != 0) add_tag(request, key, base::format("{}", number));
+  };
+  add_number(queue::priority_tag, queueing.priority);
+  add_number(queue::max_seconds_tag, queueing.max_seconds);
+  add_number(queue::queue_seconds_tag, queueing.queue_seconds);
+  add_number(queue::gang_size_tag, queueing.gang_size);
+  if (!queueing.share.empty()) add_tag(request, queue::share_tag, queueing.share);
+  if (!queueing.gang.empty()) add_tag(request, queue::gang_tag, queueing.gang);
+}
+
+std::string print(const Queueing& queueing) {
+  std::string text = queueing.provider.empty() ? "" : ", or waits for " + queueing.provider;
+  const auto add = [&](std::string_view what, int32_t number) {
+    if (number != 0) text += base::format(", {} {}", what, number);
+  };
+  add("priority", queueing.priority);
+  add("for s", queueing.max_seconds);
+  add("waiting s", queueing.queue_seconds);
+  if (!queueing.share.empty()) text += ", share " + queueing.share;
+  if (!queueing.gang.empty()) text += ", gang " + queueing.gang;
+  add("of", queueing.gang_size);
+  return text;
+}
+
 }  // namespace
 
 Clients::Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger, Caller& caller)
@@ -87,7 +124,7 @@ void Clients::provide() {
 void Clients::act(const PlannedCall& call) {
   switch (call.kind) {
     case PlannedCall::Kind::Run:
-      return run(call.family, call.count);
+      return run(call);
     case PlannedCall::Kind::Stop:
       if (const std::string task = some_task(); !task.empty()) stop(task);
       return;
@@ -96,14 +133,16 @@ void Clients::act(const PlannedCall& call) {
   }
 }
 
-void Clients::run(const std::string& family, int32_t count) {
+void Clients::run(const PlannedCall& call) {
   const std::string id = base::format("wish-{}", ledger_.wishes.size() + 1);
-  ledger_.wishes[id] = {.family = family, .count = count};
-  ground_.tell(who, "{}: runs {} of {}", id, count, family);
+  ledger_.wishes[id] = {.family = call.family, .count = call.count, .queueing = call.queueing};
+  ground_.tell(who, "{}: runs {} of {}{}", id, call.count, call.family,
+               call.queueing ? print(*call.queueing) : "");
   api::ecs::RunTaskRequest request;
   request.cluster = "default";
-  request.task_definition = family;
-  request.count = count;
+  request.task_definition = call.family;
+  request.count = call.count;
+  if (call.queueing) ask(*call.queueing, request);
   request.started_by = id;
   request.client_token = base::format("token-{}", id);
   caller_.insist<api::ecs::RunTaskResponse>(
@@ -143,6 +182,14 @@ void Clients::stop(const std::string& task_arn) {
   request.reason = "asked by a client";
   caller_.insist<api::ecs::StopTaskResponse>(
       "StopTask", request, [](const base::Result<api::ecs::StopTaskResponse>&) {});
+}
+
+void Clients::give_up_waiting() {
+  const model::ClusterState* const state = server_.state();
+  if (state == nullptr) return;
+  for (const auto& [arn, task] : state->tasks) {
+    if (task.waiting && !ledger_.stops.contains(arn.str())) stop(arn.str());
+  }
 }
 
 void Clients::describe() {

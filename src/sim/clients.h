@@ -22,6 +22,8 @@ class Clients {
   void act(const PlannedCall& call);
   // StopTask, until it is acknowledged.
   void stop(const std::string& task_arn);
+  // StopTask of every task that still waits in the queue.
+  void give_up_waiting();
   // DeregisterContainerInstance with force.
   void deregister(const std::string& instance_arn);
   // UpdateContainerInstancesState with berthClearGpuIds.
@@ -29,7 +31,7 @@ class Clients {
   Link& link() { return caller_.link(); }
 
  private:
-  void run(const std::string& family, int32_t count);
+  void run(const PlannedCall& call);
   void describe();
   std::string some_task() const;
 

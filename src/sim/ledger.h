@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -14,6 +15,7 @@ namespace sim {
 struct Wish {
   std::string family;
   int32_t count = 0;
+  std::optional<Queueing> queueing = {};
   bool answered = false;
 };
 

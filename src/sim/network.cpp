@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace sim {
+
+NamedOperation find_operation(std::string_view name) {
+  for (const api::Service* const service : {&api::ecs_service(), &api::autoscaling_service()}) {
+    if (const api::Operation* const found = api::find(*service, name)) return {service, found};
+  }
+  CHECK(false);
+  return {};
+}
 namespace {
 
 constexpr base::Milliseconds least_delay{1};

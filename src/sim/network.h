@@ -42,13 +42,20 @@ class Link {
 
 using ApiReply = std::expected<api::Any, base::Error>;
 
+// An operation of ECS or of Auto Scaling.
+struct NamedOperation {
+  const api::Service* service = nullptr;
+  const api::Operation* operation = nullptr;
+};
+NamedOperation find_operation(std::string_view name);
+
 // What stands at the far end of a link: the server.
 class ApiServer {
  public:
   using Reply = std::function<void(std::shared_ptr<const ApiReply>)>;
   virtual ~ApiServer() = default;
   // False: nobody listens there.
-  virtual bool take_call(const api::Operation& operation, api::Any input, Reply reply) = 0;
+  virtual bool take_call(const NamedOperation& operation, api::Any input, Reply reply) = 0;
 };
 
 // The error code of a call that got no answer: whether it took effect is not known.
@@ -69,8 +76,7 @@ void call_api(Ground& ground, Link& link, ApiServer& server, std::string_view op
   };
   const auto pending = std::make_shared<Pending>();
   pending->done = std::move(done);
-  const api::Operation* const found = api::find(api::ecs_service(), operation);
-  CHECK(found != nullptr);
+  const NamedOperation found = find_operation(operation);
   const auto arrives = [&link, &server, found, pending, request = std::move(request)] {
     const auto answered = [&link, pending](std::shared_ptr<const ApiReply> reply) {
       link.carry([pending, reply = std::move(reply)] {
@@ -81,7 +87,7 @@ void call_api(Ground& ground, Link& link, ApiServer& server, std::string_view op
         }
       });
     };
-    if (server.take_call(*found, api::Any::make(request), answered)) return;
+    if (server.take_call(found, api::Any::make(request), answered)) return;
     link.carry(
         [pending] { pending->answer(base::fail(std::string(unreachable), "connection refused")); });
   };

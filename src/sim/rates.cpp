@@ -75,6 +75,14 @@ Rates draw_rates(base::Random& random) {
   rates.fails_to_start = draw.up_to(60);
   rates.longest_life = draw.longest(seconds(5), minutes(4));
 
+  rates.launch_fails = draw.up_to(200);
+  rates.end_fails = draw.up_to(200);
+  rates.list_fails = draw.up_to(200);
+  rates.provider_unsure = draw.up_to(200);
+  rates.never_joins = draw.up_to(150);
+  rates.longest_boot = draw.longest(seconds(5), minutes(1));
+  rates.longest_unlisted = base::Milliseconds{draw.up_to(40'000)};
+
   rates.gpu_fall_every = draw.every(minutes(1));
   rates.vram_lingers = draw.up_to(400);
   rates.vram_lingers_long = draw.up_to(60);

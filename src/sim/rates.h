@@ -51,6 +51,15 @@ struct Rates {
   uint32_t fails_to_start = 0;
   base::Milliseconds longest_life{120'000};
 
+  // The provider of machines, per call.
+  uint32_t launch_fails = 0;
+  uint32_t end_fails = 0;
+  uint32_t list_fails = 0;
+  uint32_t provider_unsure = 0;  // It was done, and the answer says that it was not.
+  uint32_t never_joins = 0;      // Per machine that was launched.
+  base::Milliseconds longest_boot{20'000};
+  base::Milliseconds longest_unlisted{0};  // From a machine's launch until it is listed.
+
   // GPUs.
   base::Milliseconds gpu_fall_every{0};
   uint32_t vram_lingers = 0;       // For some seconds after the process died.

@@ -37,9 +37,11 @@ SeenCall seen_of(const api::Operation& operation, const api::Any& input) {
 
 }  // namespace
 
-Server::Server(Ground& ground, Plant& plant, control::Settings settings, Watcher watcher)
+Server::Server(Ground& ground, Plant& plant, MachineProvider& machines, control::Settings settings,
+               Watcher watcher)
     : ground_(ground),
       plant_(plant),
+      machines_(machines),
       settings_(std::move(settings)),
       watcher_(std::move(watcher)),
       faulty_(memory_, ground.random.next(), {}),
@@ -76,6 +78,21 @@ void Server::start() {
                state()->instances.size());
   if (watcher_.loaded) watcher_.loaded(*state());
   schedule_timer();
+  if (machines_.is_used()) list_machines();
+}
+
+MachineProvider::Report Server::reports() {
+  return [this, life = life_](control::MachineReport report) {
+    if (life == life_ && driver_ != nullptr) take(std::move(report));
+  };
+}
+
+// At once, and every minute.
+void Server::list_machines() {
+  machines_.list(local_now(), reports());
+  ground_.events.after(std::chrono::minutes(1), [this, life = life_] {
+    if (life == life_ && driver_ != nullptr) list_machines();
+  });
 }
 
 void Server::die() {
@@ -110,14 +127,16 @@ void Server::lose_disk() {
   watched_.disk_lost();
 }
 
-bool Server::take_call(const api::Operation& operation, api::Any input, Reply reply) {
+bool Server::take_call(const NamedOperation& operation, api::Any input, Reply reply) {
   if (driver_ == nullptr) return false;
   const control::RequestId id = ++last_request_;
-  SeenCall seen = seen_of(operation, input);
+  SeenCall seen = seen_of(*operation.operation, input);
   seen.id = id;
   if (watcher_.called) watcher_.called(seen);
   waiting_.emplace(id, Waiting{std::move(seen), std::move(reply)});
-  take(control::ApiCall{id, &operation, std::move(input), {}});
+  control::ApiCall call{id, operation.operation, std::move(input), {}};
+  call.caller.service = operation.service->name;
+  take(std::move(call));
   return true;
 }
 
@@ -231,6 +250,9 @@ void Server::release(driver::Released released) {
     // Shared by the copies of the answer that are under way.
     found->second.reply(std::make_shared<const ApiReply>(std::move(reply.result)));
     waiting_.erase(found);
+  }
+  for (const control::MachineOrder& order : released.machine_orders) {
+    machines_.carry_out(order, reports());
   }
   plant_.on_the_wire(released.messages);
   send(released.messages);

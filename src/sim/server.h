@@ -15,6 +15,7 @@
 #include "driver/driver.h"
 #include "sim/events.h"
 #include "sim/ground.h"
+#include "sim/machine_provider.h"
 #include "sim/network.h"
 #include "sim/planted/plant.h"
 #include "sim/watched_store.h"
@@ -55,7 +56,8 @@ class Server final : public ApiServer {
   };
 
   // The references outlive the server.
-  Server(Ground& ground, Plant& plant, control::Settings settings, Watcher watcher);
+  Server(Ground& ground, Plant& plant, MachineProvider& machines, control::Settings settings,
+         Watcher watcher);
 
   void start();
   void crash(std::string_view why);
@@ -73,7 +75,7 @@ class Server final : public ApiServer {
   const control::Settings& settings() const { return settings_; }
   base::Time local_now() const { return clock_.local(ground_.events.now()); }
 
-  bool take_call(const api::Operation& operation, api::Any input, Reply reply) override;
+  bool take_call(const NamedOperation& operation, api::Any input, Reply reply) override;
   // An agent opens a control stream. False: nobody listens.
   bool take_connection(const std::shared_ptr<Connection>& connection, const std::string& cluster,
                        const std::string& instance, int64_t highest);
@@ -91,9 +93,13 @@ class Server final : public ApiServer {
   void die();
   void schedule_turn(base::Milliseconds delay);
   void schedule_timer();
+  void list_machines();
+  // Where the answers to what this process asks of the machine provider go.
+  MachineProvider::Report reports();
 
   Ground& ground_;
   Plant& plant_;
+  MachineProvider& machines_;
   control::Settings settings_;
   Watcher watcher_;
   DriftingClock clock_;

@@ -23,6 +23,10 @@ api::ecs::CreateServiceRequest request_of(const PlannedService& service) {
   } else {
     request.desired_count = service.desired;
   }
+  if (service.queues && !service.daemon) {
+    request.capacity_provider_strategy.emplace_back().capacity_provider =
+        std::string(model::berth_queue);
+  }
   api::ecs::DeploymentConfiguration& configuration = request.deployment_configuration.emplace();
   configuration.minimum_healthy_percent = service.minimum_healthy_percent;
   configuration.maximum_percent = service.maximum_percent;

@@ -38,12 +38,14 @@ TEST_P(Seeds, pass_every_checker_and_run_the_same_twice) {
 
 // 300 seeds; in parts, so that the one that fails is soon seen.
 INSTANTIATE_TEST_SUITE_P(Sim, Seeds,
-                         testing::Values(Range{"mixed", 1, 40}, Range{"mixed", 41, 40},
-                                         Range{"mixed", 81, 40}, Range{"run_task_storm", 1, 20},
+                         testing::Values(Range{"mixed", 1, 30}, Range{"mixed", 31, 30},
+                                         Range{"mixed", 61, 30}, Range{"run_task_storm", 1, 20},
                                          Range{"agent_churn", 1, 20}, Range{"gpu_failures", 1, 20},
                                          Range{"server_restarts", 1, 20},
-                                         Range{"rolling_deployment", 1, 30}, Range{"drain", 1, 25},
-                                         Range{"scale_in", 1, 25}, Range{"trace_replay", 1, 20}),
+                                         Range{"rolling_deployment", 1, 20}, Range{"drain", 1, 15},
+                                         Range{"scale_in", 1, 15}, Range{"trace_replay", 1, 20},
+                                         Range{"queue", 1, 20}, Range{"gangs", 1, 20},
+                                         Range{"machines", 1, 20}),
                          [](const testing::TestParamInfo<Range>& info) {
                            return base::format("{}_{}", info.param.workload, info.param.first);
                          });

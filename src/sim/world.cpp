@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/checkers/checkers.h"
+#include "sim/checkers/queue_view.h"
 #include "sim/world_faults.h"
 
 namespace sim {
@@ -20,15 +21,31 @@ constexpr base::Milliseconds look_every = seconds(5);
 // As long, and the longest back-off of a service before that.
 constexpr base::Milliseconds services_limit = minutes(45);
 
+// In which a unit of the queue ends and the next one starts, beside its life: images are pulled,
+// containers stopped, GPUs proven empty and cleared.
+constexpr base::Milliseconds unit_overhead = minutes(4);
+
 control::Settings settings_of(base::Random& random, Plant& plant) {
   control::Settings settings;
   settings.reconciler = [&plant](const reconcile::Situation& situation, base::Random& own) {
     return plant.decide(situation, own);
   };
+  settings.queue_policy = [&plant](const auto& ground, const auto& tasks, base::Time now,
+                                   const auto& options) {
+    return plant.decide_queue(ground, tasks, now, options);
+  };
+  settings.group_keeper = [&plant](const auto& situation) { return plant.keep_group(situation); };
   // In some worlds what runs on a machine that stays away is soon replaced.
   if (random.chance(50)) settings.instance_lost_after = minutes(1 + random.below(2));
   // Some worlds live long enough to see stopped tasks forgotten.
   if (random.chance(30)) settings.stopped_task_kept = minutes(5);
+  // In most worlds the queue loses patience within a run.
+  if (random.chance(70)) settings.queue.patience = seconds(20 + random.below(100));
+  // As long as a run can wait for, instead of the hours of real machines.
+  settings.machines.join_within = minutes(3);
+  settings.machines.scaling_interval = seconds(20);
+  if (random.chance(50)) settings.machines.drain_within = minutes(1 + random.below(4));
+  if (random.chance(50)) settings.provisioning_limit = minutes(4);
   return settings;
 }
 
@@ -44,8 +61,15 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
       if (!ground_.failure) what(*checker);
     }
   };
+  provider_ = std::make_unique<MachineProvider>(
+      ground_,
+      MachineProvider::Hands{
+          .make = [this](const std::string& type) { return "i-" + add_agent(type).name(); },
+          .boot = [this](const std::string& id) { agent_on(id)->start(); },
+          .end = [this](const std::string& id) { agent_on(id)->end(); }},
+      !plan_.groups.empty());
   server_ = std::make_unique<Server>(
-      ground_, plant_, settings_of(ground_.random, plant_),
+      ground_, plant_, *provider_, settings_of(ground_.random, plant_),
       Server::Watcher{
           .turned = [each](const Turn& turn) { each([&](Checker& one) { one.turned(turn); }); },
           .called = [each](const SeenCall& call) { each([&](Checker& one) { one.called(call); }); },
@@ -56,6 +80,7 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
   caller_ = std::make_unique<Caller>(ground_, *server_);
   clients_ = std::make_unique<Clients>(ground_, plant_, *server_, ledger_, *caller_);
   owners_ = std::make_unique<ServiceOwners>(ground_, *server_, ledger_, *caller_, plan_.services);
+  group_owners_ = std::make_unique<GroupOwners>(ground_, *server_, *caller_, plan_.groups);
   for (const std::string& type : plan_.machines) add_agent(type);
   operator_ = std::make_unique<Operator>(ground_, *server_, *clients_, agents_);
   checkers_ = make_checkers(*this);
@@ -63,7 +88,7 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
 
 World::~World() = default;
 
-void World::add_agent(const std::string& type) {
+Agent& World::add_agent(const std::string& type) {
   const model::InstanceType* const found = model::find_instance_type(type);
   CHECK(found != nullptr);
   const std::string name = base::format("m{}", agents_.size() + 1);
@@ -77,6 +102,13 @@ void World::add_agent(const std::string& type) {
   links_.push_back(std::make_unique<Link>(ground_, name));
   agents_.push_back(
       std::make_unique<Agent>(ground_, plant_, *machines_.back(), *links_.back(), *server_));
+  return *agents_.back();
+}
+
+Agent* World::agent_on(const std::string& machine_id) const {
+  const auto found = std::ranges::find_if(
+      agents_, [&](const auto& agent) { return "i-" + agent->name() == machine_id; });
+  return found == agents_.end() ? nullptr : found->get();
 }
 
 const Machine* World::machine_of(const model::ContainerInstance& instance) const {
@@ -93,11 +125,15 @@ void World::run() {
   for (const auto& agent : agents_) agent->start();
   clients_->provide();
   owners_->provide();
+  group_owners_->provide();
   for (const PlannedCall& call : plan_.calls) {
     ground_.events.after(call.at, [this, &call] { clients_->act(call); });
   }
   for (const PlannedServiceCall& call : plan_.service_calls) {
     ground_.events.after(call.at, [this, &call] { owners_->act(call); });
+  }
+  for (const PlannedGroupCall& call : plan_.group_calls) {
+    ground_.events.after(call.at, [this, &call] { group_owners_->act(call); });
   }
   operator_->start();
   strike_faults({.ground = ground_,
@@ -140,6 +176,8 @@ void World::settle() {
   await_services();
   if (ground_.failure) return;
   owners_->delete_all();
+  await_queue();
+  group_owners_->delete_all();
   await_rest();
   for (const auto& checker : checkers_) {
     if (!ground_.failure) checker->at_rest();
@@ -161,8 +199,8 @@ void World::await_answers() {
 }
 
 void World::await_services() {
-  if (plan_.services.empty() || ground_.failure) return;
-  ground_.tell("world", "every call is answered; the services become as they are wanted");
+  if ((plan_.services.empty() && plan_.groups.empty()) || ground_.failure) return;
+  ground_.tell("world", "every call is answered; services and groups become as they are wanted");
   const base::Time limit = ground_.events.now() + services_limit;
   while (!ground_.failure) {
     run_until(ground_.events.now() + look_every);
@@ -173,6 +211,31 @@ void World::await_services() {
     ground_.fail((*waits)->name(), base::format("{} s after the faults have stopped {}",
                                                 services_limit.count() / 1000, (*waits)->awaits()));
   }
+}
+
+// Whoever waits starts; then those are stopped for whom there will never be room.
+void World::await_queue() {
+  const auto waits = [this] {
+    return std::ranges::find_if(checkers_,
+                                [](const auto& checker) { return !checker->awaits_end().empty(); });
+  };
+  if (server_->state() == nullptr) run_until(ground_.events.now() + look_every);
+  const model::ClusterState* const state = server_->state();
+  const size_t waiting = state == nullptr ? 0 : waiting_units(*state, ledger_).size();
+  const base::Milliseconds allowed =
+      server_->settings().provisioning_limit +
+      (ground_.rates.longest_life + unit_overhead) * static_cast<int64_t>(waiting + 1);
+  const base::Time limit = ground_.events.now() + allowed;
+  while (!ground_.failure && waits() != checkers_.end()) {
+    if (ground_.events.now() >= limit) {
+      const Checker& one = **waits();
+      return ground_.fail(
+          one.name(), base::format("{} s after the faults have stopped {}", allowed.count() / 1000,
+                                   (*waits())->awaits_end()));
+    }
+    run_until(ground_.events.now() + look_every);
+  }
+  clients_->give_up_waiting();
 }
 
 void World::await_rest() {
@@ -234,12 +297,23 @@ std::string World::agent_unrest(const Agent& agent, const model::ClusterState& s
   return {};
 }
 
+std::string World::group_unrest(const model::ClusterState& state) const {
+  for (const ProvidedMachine& machine : provider_->machines()) {
+    if (machine.has_ended) continue;
+    return base::format("machine {} of {} is still there", machine.id, machine.group);
+  }
+  if (state.auto_scaling_groups.empty()) return {};
+  return base::format("{} is still there", state.auto_scaling_groups.begin()->first);
+}
+
 std::string World::unrest() const {
   const model::ClusterState* const state = server_->state();
   if (state == nullptr) return "the server does not serve";
   if (caller_->waiting() > 0) return base::format("{} call(s) wait", caller_->waiting());
   if (std::string why = task_unrest(*state); !why.empty()) return why;
+  if (std::string why = group_unrest(*state); !why.empty()) return why;
   for (const auto& agent : agents_) {
+    if (agent->has_ended()) continue;
     if (std::string why = agent_unrest(*agent, *state); !why.empty()) return why;
   }
   return {};

@@ -18,8 +18,10 @@
 #include "sim/checkers/checker.h"
 #include "sim/clients.h"
 #include "sim/ground.h"
+#include "sim/group_owners.h"
 #include "sim/ledger.h"
 #include "sim/machine.h"
+#include "sim/machine_provider.h"
 #include "sim/operator.h"
 #include "sim/planted/plant.h"
 #include "sim/server.h"
@@ -43,20 +45,25 @@ class World {
   const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
   const Machine::Fates& fates() const { return fates_; }
   const Ledger& ledger() const { return ledger_; }
+  const MachineProvider& provider() const { return *provider_; }
+  // The agent of a machine, by the machine's id; nullptr: there is no such machine.
+  Agent* agent_on(const std::string& machine_id) const;
   // The machine of a container instance; nullptr for one that is not of this world.
   const Machine* machine_of(const model::ContainerInstance& instance) const;
 
  private:
   // A machine, its network link and its agent; in this order.
-  void add_agent(const std::string& type);
+  Agent& add_agent(const std::string& type);
   void run_until(base::Time end);
   void heal();
   void settle();
   void await_answers();
   void await_services();
+  void await_queue();
   void await_rest();
   // What is not as it should be at rest; empty: all is.
   std::string unrest() const;
+  std::string group_unrest(const model::ClusterState& state) const;
   std::string task_unrest(const model::ClusterState& state) const;
   std::string agent_unrest(const Agent& agent, const model::ClusterState& state) const;
 
@@ -66,10 +73,12 @@ class World {
   Machine::Fates fates_;
   WorkPlan plan_;
   std::vector<std::unique_ptr<Checker>> checkers_;
+  std::unique_ptr<MachineProvider> provider_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Caller> caller_;
   std::unique_ptr<Clients> clients_;
   std::unique_ptr<ServiceOwners> owners_;
+  std::unique_ptr<GroupOwners> group_owners_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<std::unique_ptr<Agent>> agents_;

@@ -15,6 +15,7 @@ class Agreement final : public Checker {
     const model::ClusterState* const state = world().server().state();
     if (state == nullptr) return;
     for (const auto& agent : world().agents()) {
+      if (agent->has_ended()) continue;
       if (agent->core() == nullptr) {
         fail(base::format("the agent of {} is down", agent->name()));
         continue;

@@ -36,6 +36,8 @@ class Checker {
   // The faults have stopped, and services still run: what has not become as it must within a bound;
   // empty: nothing.
   virtual std::string awaits() { return {}; }
+  // The services are deleted, too: who has not started as it must within a bound; empty: nobody.
+  virtual std::string awaits_end() { return {}; }
   // Faults have stopped long ago, every task was stopped, and the system is at rest.
   virtual void at_rest() {}
 

@@ -23,6 +23,13 @@ std::unique_ptr<Checker> make_services_protected(World& world);
 std::unique_ptr<Checker> make_services_kept(World& world);
 std::unique_ptr<Checker> make_services_records(World& world);
 std::unique_ptr<Checker> make_services_converge(World& world);
+std::unique_ptr<Checker> make_gangs_whole(World& world);
+std::unique_ptr<Checker> make_queue_fair(World& world);
+std::unique_ptr<Checker> make_queue_kept(World& world);
+std::unique_ptr<Checker> make_queue_moves(World& world);
+std::unique_ptr<Checker> make_groups_bounded(World& world);
+std::unique_ptr<Checker> make_machines_drained(World& world);
+std::unique_ptr<Checker> make_machines_kept(World& world);
 
 std::vector<std::unique_ptr<Checker>> make_checkers(World& world);
 

@@ -19,7 +19,8 @@ class ForwardOnly final : public Checker {
 
   void turned(const Turn& turn) override {
     for (const control::Reply& reply : turn.released.replies) {
-      if (!reply.result) continue;
+      // What was answered before a reload is older than what the reload has shown.
+      if (!reply.result || turn.released.reloaded) continue;
       if (const auto* described = reply.result->get_if<api::ecs::DescribeTasksResponse>()) {
         for (const api::ecs::Task& task : described->tasks) heard(task);
       } else if (const auto* run = reply.result->get_if<api::ecs::RunTaskResponse>()) {

@@ -2,6 +2,7 @@
 // for, however often it was sent.
 
 #include <map>
+#include <set>
 
 #include "sim/checkers/checkers.h"
 #include "sim/world.h"
@@ -41,20 +42,24 @@ class OneRun final : public Checker {
  private:
   void look(const model::ClusterState& state) {
     for (const auto& [arn, task] : state.tasks) {
-      if (!placed_.contains(arn.str())) {
-        const auto* const instance = model::find_instance(state, task.instance);
-        const Machine* const machine =
-            instance == nullptr ? nullptr : world().machine_of(*instance);
-        placed_[arn.str()] = machine == nullptr ? "" : machine->name();
-        const int32_t tasks = ++tasks_of_[task.started_by];
-        const auto wish = world().ledger().wishes.find(task.started_by);
-        if (wish == world().ledger().wishes.end() || tasks <= wish->second.count) continue;
-        fail(base::format("{} asked for {} task(s) and has got {}", task.started_by,
-                          wish->second.count, tasks));
-      }
+      if (seen_.insert(arn.str()).second) count(task);
+      // One that waits has no place yet.
+      if (task.instance.empty() || placed_.contains(arn.str())) continue;
+      const auto* const instance = model::find_instance(state, task.instance);
+      const Machine* const machine = instance == nullptr ? nullptr : world().machine_of(*instance);
+      placed_[arn.str()] = machine == nullptr ? "" : machine->name();
     }
   }
 
+  void count(const model::Task& task) {
+    const int32_t tasks = ++tasks_of_[task.started_by];
+    const auto wish = world().ledger().wishes.find(task.started_by);
+    if (wish == world().ledger().wishes.end() || tasks <= wish->second.count) return;
+    fail(base::format("{} asked for {} task(s) and has got {}", task.started_by, wish->second.count,
+                      tasks));
+  }
+
+  std::set<std::string> seen_;                 // Task ARNs.
   std::map<std::string, std::string> placed_;  // Task ARN to the machine's name.
   std::map<std::string, int32_t> tasks_of_;    // By startedBy.
 };

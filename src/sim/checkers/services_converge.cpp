@@ -58,6 +58,8 @@ class ServicesConverge final : public Checker {
         continue;
       }
       ++current;
+      // In the queue, without room.
+      if (task->instance.empty() && !has_place(view, *family)) return {};
       if (task->last_status != model::TaskStatus::Running) {
         return base::format("has task {}, which is {}", short_name(task->arn.str()),
                             model::to_string(task->last_status));

@@ -47,6 +47,9 @@ class TrueReasons final : public Checker {
                      const api::ecs::Failure& failure) {
     const auto family = world().ledger().families.find(request.task_definition.value_or(""));
     if (family == world().ledger().families.end()) return;
+    // Of a gang one member may have room where all of them have not.
+    const auto wish = world().ledger().wishes.find(request.started_by.value_or(""));
+    if (wish != world().ledger().wishes.end() && wish->second.queueing) return;
     const std::string reason = failure.reason.value_or("");
     bool named = failure.arn.value_or("").empty();
     size_t instances = 0;
@@ -87,14 +90,22 @@ class TrueReasons final : public Checker {
     if (task.stop_code == "UserInitiated" && !world().ledger().stops.contains(task.arn.str())) {
       return fail(base::format("task {} shows UserInitiated, and nobody asked to stop it", id));
     }
-    if (task.stop_code == "TerminationNotice" &&
+    if (task.stop_code == "TerminationNotice" && !was_ended(task) &&
         !world().ledger().deregistered.contains(task.instance.str())) {
       return fail(
-          base::format("task {} shows TerminationNotice, and its instance was never "
-                       "deregistered",
+          base::format("task {} shows TerminationNotice, and its instance was neither "
+                       "deregistered nor ended",
                        id));
     }
     for (const model::TaskContainer& container : task.containers) check_exit(task, container);
+  }
+
+  // With its machine.
+  bool was_ended(const model::Task& task) {
+    const auto* const instance = model::find_instance(*world().server().state(), task.instance);
+    if (instance == nullptr) return true;  // Forgotten since: it was INACTIVE.
+    const Agent* const agent = world().agent_on(instance->ec2_instance_id);
+    return agent != nullptr && agent->has_ended();
   }
 
   // An exit code is the container's own.

@@ -10,6 +10,15 @@ void Plant::out_of_driver(driver::Released&, base::Time) {}
 reconcile::Decisions Plant::decide(const reconcile::Situation& situation, base::Random& random) {
   return reconcile::reconcile(situation, random);
 }
+reconcile::queue::Outcome Plant::decide_queue(
+    const reconcile::queue::Ground& ground, const std::vector<reconcile::queue::WaitingTask>& tasks,
+    base::Time now, const reconcile::queue::Settings& settings) {
+  return reconcile::queue::run(ground, tasks, now, settings);
+}
+reconcile::machines::GroupDecisions Plant::keep_group(
+    const reconcile::machines::GroupSituation& situation) {
+  return reconcile::machines::keep_group(situation);
+}
 bool Plant::into_agent(const std::string&, agent::core::Input&) {
   return true;
 }

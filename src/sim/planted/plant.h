@@ -14,6 +14,8 @@
 #include "api/generated/ecs.h"
 #include "control/input.h"
 #include "driver/driver.h"
+#include "reconcile/machines/group_keeper.h"
+#include "reconcile/queue/queue.h"
 #include "reconcile/reconcile.h"
 #include "store/store.h"
 
@@ -34,6 +36,14 @@ class Plant {
 
   // What a service needs done now.
   virtual reconcile::Decisions decide(const reconcile::Situation& situation, base::Random& random);
+  // Who in a queue starts now.
+  virtual reconcile::queue::Outcome decide_queue(
+      const reconcile::queue::Ground& ground,
+      const std::vector<reconcile::queue::WaitingTask>& tasks, base::Time now,
+      const reconcile::queue::Settings& settings);
+  // What a group of machines needs done now.
+  virtual reconcile::machines::GroupDecisions keep_group(
+      const reconcile::machines::GroupSituation& situation);
 
   // An agent: what its core hears, what it wants done, and the journal that it reads at its start.
   // False: the core does not hear it.

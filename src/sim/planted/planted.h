@@ -49,6 +49,17 @@ std::unique_ptr<Plant> make_drain_ignored();
 std::unique_ptr<Plant> make_protection_ignored();
 std::unique_ptr<Plant> make_forgotten_scaling();
 std::unique_ptr<Plant> make_pending_counted_as_running();
+// Around what decides about the queue and about groups of machines.
+std::unique_ptr<Plant> make_gang_split();
+std::unique_ptr<Plant> make_priority_ignored();
+std::unique_ptr<Plant> make_last_come_first_served();
+std::unique_ptr<Plant> make_share_ignored();
+std::unique_ptr<Plant> make_deadline_forgotten();
+std::unique_ptr<Plant> make_waiting_forgotten();
+std::unique_ptr<Plant> make_one_machine_too_many();
+std::unique_ptr<Plant> make_ended_with_its_tasks();
+std::unique_ptr<Plant> make_launched_anew();
+std::unique_ptr<Plant> make_list_ignored();
 // In the agent.
 std::unique_ptr<Plant> make_lost_wake_up();
 std::unique_ptr<Plant> make_ack_without_keeping();

@@ -8,6 +8,8 @@ void mixed(base::Random& random, Rates&, WorkPlan& plan) {
   plan.families = usual_families();
   plan.faults_for = std::chrono::minutes(3 + random.below(4));
   plan.calls = some_calls(random, plan.families, 20 + random.below(50), plan.faults_for);
+  add_queue_calls(random, random.below(10), plan.faults_for, plan);
+  add_gangs(random, random.below(4), plan.faults_for, plan);
   using enum PlannedServiceCall::Kind;
   static constexpr PlannedServiceCall::Kind kinds[] = {Deploy,   Force,  Scale, Protect,
                                                        Describe, Remake, Drain, Activate};

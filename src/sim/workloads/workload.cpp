@@ -48,6 +48,136 @@ std::vector<PlannedCall> some_calls(base::Random& random, const std::vector<Fami
   return calls;
 }
 
+namespace {
+
+base::Milliseconds some_time(base::Random& random, base::Milliseconds within) {
+  return base::Milliseconds{random.below(static_cast<uint64_t>(within.count()))};
+}
+
+// Families of which several tasks may wait for the same room.
+std::string queued_family(base::Random& random) {
+  static constexpr const char* names[] = {"one-gpu",  "one-gpu", "one-gpu", "two-gpus",
+                                          "all-gpus", "share",   "port",    "pair"};
+  return names[random.below(std::size(names))];
+}
+
+Queueing some_queueing(base::Random& random) {
+  static constexpr const char* shares[] = {"", "team-a", "team-b"};
+  Queueing queueing;
+  if (random.chance(40)) queueing.priority = static_cast<int32_t>(random.below(3)) - 1;
+  if (random.chance(60)) queueing.share = shares[random.below(std::size(shares))];
+  // Told right or wrong.
+  if (random.chance(40)) queueing.max_seconds = static_cast<int32_t>(10 + random.below(180));
+  if (random.chance(20)) queueing.queue_seconds = static_cast<int32_t>(5 + random.below(200));
+  return queueing;
+}
+
+}  // namespace
+
+void add_queue_calls(base::Random& random, size_t count, base::Milliseconds within,
+                     WorkPlan& plan) {
+  for (size_t i = 0; i < count; ++i) {
+    PlannedCall call;
+    call.at = some_time(random, within);
+    call.family = queued_family(random);
+    call.count = random.chance(70) ? 1 : static_cast<int32_t>(2 + random.below(3));
+    call.queueing = some_queueing(random);
+    plan.calls.push_back(std::move(call));
+  }
+  std::ranges::sort(plan.calls, {}, &PlannedCall::at);
+}
+
+void add_gangs(base::Random& random, size_t count, base::Milliseconds within, WorkPlan& plan) {
+  static constexpr const char* families[] = {"one-gpu", "one-gpu", "two-gpus", "share", "port"};
+  for (size_t i = 0; i < count; ++i) {
+    PlannedCall call;
+    call.at = some_time(random, within);
+    call.family = families[random.below(std::size(families))];
+    call.queueing = some_queueing(random);
+    const auto size = static_cast<int32_t>(2 + random.below(3));
+    if (random.chance(50)) {
+      call.count = size;
+      call.queueing->gang = "all";
+      if (random.chance(20)) call.queueing->provider.clear();
+      plan.calls.push_back(std::move(call));
+      continue;
+    }
+    // A name that is used again gathers again.
+    call.queueing->gang = base::format("gang-{}", random.below(std::max<uint64_t>(count / 2, 1)));
+    call.queueing->gang_size = size;
+    int32_t missing = random.chance(85) ? size : size - 1;
+    while (missing > 0) {
+      call.count = static_cast<int32_t>(1 + random.below(static_cast<uint64_t>(missing)));
+      missing -= call.count;
+      plan.calls.push_back(call);
+      call.at = std::min(call.at + some_time(random, std::chrono::seconds(40)), within);
+    }
+  }
+  std::ranges::sort(plan.calls, {}, &PlannedCall::at);
+}
+
+namespace {
+
+constexpr const char* group_types[] = {"p3.2xlarge", "g4dn.xlarge", "g4dn.12xlarge"};
+
+PlannedGroup some_group(base::Random& random, size_t number) {
+  PlannedGroup group;
+  group.name = base::format("pool-{}", number);
+  group.type = group_types[random.below(std::size(group_types))];
+  group.max_size = static_cast<int32_t>(1 + random.below(4));
+  group.managed_scaling = random.chance(75);
+  group.desired = static_cast<int32_t>(random.below(static_cast<uint64_t>(group.max_size) + 1));
+  if (random.chance(30)) group.min_size = group.desired;
+  if (random.chance(30)) group.target_capacity = static_cast<int32_t>(50 + random.below(51));
+  group.managed_draining = random.chance(80);
+  group.protects_busy = group.managed_scaling && random.chance(30);
+  return group;
+}
+
+PlannedGroupCall some_group_call(base::Random& random, const PlannedGroup& group) {
+  using enum PlannedGroupCall::Kind;
+  static constexpr PlannedGroupCall::Kind kinds[] = {SetDesired, SetDesired, Limits, EndOne,
+                                                     Retype};
+  PlannedGroupCall call;
+  call.group = group.name;
+  call.kind = kinds[random.below(std::size(kinds))];
+  call.desired = static_cast<int32_t>(random.below(static_cast<uint64_t>(group.max_size) + 1));
+  call.max_size = static_cast<int32_t>(1 + random.below(4));
+  call.type = group_types[random.below(std::size(group_types))];
+  return call;
+}
+
+}  // namespace
+
+void add_groups(base::Random& random, size_t count, WorkPlan& plan) {
+  static constexpr const char* families[] = {"cpu", "one-gpu", "one-gpu", "two-gpus", "share"};
+  for (size_t i = 0; i < count; ++i) plan.groups.push_back(some_group(random, i + 1));
+  for (const PlannedGroup& group : plan.groups) {
+    for (uint64_t i = 5 + random.below(15); i > 0; --i) {
+      PlannedCall call;
+      call.at = some_time(random, plan.faults_for);
+      call.family = families[random.below(std::size(families))];
+      call.count = static_cast<int32_t>(1 + random.below(2));
+      call.queueing.emplace().provider = group.name;
+      plan.calls.push_back(std::move(call));
+    }
+    for (uint64_t i = random.below(5); i > 0; --i) {
+      PlannedGroupCall call = some_group_call(random, group);
+      call.at = some_time(random, plan.faults_for);
+      plan.group_calls.push_back(std::move(call));
+    }
+    if (random.chance(20)) {
+      PlannedGroupCall call;
+      call.at = some_time(random, plan.faults_for);
+      call.kind = PlannedGroupCall::Kind::Delete;
+      call.group = group.name;
+      plan.group_calls.push_back(std::move(call));
+    }
+  }
+  std::ranges::sort(plan.calls, {}, &PlannedCall::at);
+  std::ranges::sort(plan.group_calls, {}, &PlannedGroupCall::at);
+}
+
 std::vector<Family> service_families() {
   return {
       {.name = "web-1", .image = "server-1", .cpu = 128},

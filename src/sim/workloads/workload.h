@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,12 +31,24 @@ struct Family {
   bool sidecar = false;  // A second container, which the first one waits for.
 };
 
+// What a call for tasks says of waiting, in its tags.
+struct Queueing {
+  std::string provider = "BERTH_QUEUE";  // Capacity provider; empty: now or never.
+  int32_t priority = 0;                  // berth:priority.
+  std::string share;                     // berth:share; empty: the family's.
+  int32_t max_seconds = 0;               // berth:max-seconds; 0: it does not say.
+  int32_t queue_seconds = 0;             // berth:queue-seconds; 0: for ever.
+  std::string gang;                      // berth:gang: "all", or a name; empty: alone.
+  int32_t gang_size = 0;                 // berth:gang-size, of a named gang.
+};
+
 struct PlannedCall {
   enum class Kind : uint8_t { Run, Stop, Describe };
   base::Milliseconds at{};
   Kind kind = Kind::Run;
   std::string family;
   int32_t count = 1;
+  std::optional<Queueing> queueing = {};  // Of Run; none: started at once, or refused.
 };
 
 // A service that its owner keeps: made at the start, and again after it was deleted.
@@ -44,6 +57,7 @@ struct PlannedService {
   std::string family;
   int32_t desired = 1;
   bool daemon = false;
+  bool queues = false;  // Its tasks wait with the capacity provider BERTH_QUEUE.
   int32_t minimum_healthy_percent = 100;
   int32_t maximum_percent = 200;
   bool circuit_breaker = false;
@@ -62,12 +76,37 @@ struct PlannedServiceCall {
   int32_t desired = 0;  // Of Scale.
 };
 
+// An Auto Scaling group with the capacity provider of the same name.
+struct PlannedGroup {
+  std::string name;
+  std::string type;  // Of its instances.
+  int32_t min_size = 0;
+  int32_t max_size = 1;
+  int32_t desired = 0;
+  bool managed_scaling = true;
+  int32_t target_capacity = 100;
+  bool managed_draining = true;
+  bool protects_busy = false;  // managedTerminationProtection.
+};
+
+struct PlannedGroupCall {
+  enum class Kind : uint8_t { SetDesired, Limits, EndOne, Retype, Delete };
+  base::Milliseconds at{};
+  Kind kind = Kind::SetDesired;
+  std::string group;
+  int32_t desired = 0;   // Of SetDesired.
+  int32_t max_size = 0;  // Of Limits; the least is 0 then.
+  std::string type;      // Of Retype.
+};
+
 struct WorkPlan {
   std::vector<std::string> machines;  // Instance types.
   std::vector<Family> families;
   std::vector<PlannedCall> calls;
   std::vector<PlannedService> services;
   std::vector<PlannedServiceCall> service_calls;
+  std::vector<PlannedGroup> groups;
+  std::vector<PlannedGroupCall> group_calls;
   base::Milliseconds faults_for{};  // The safety phase.
 };
 
@@ -85,6 +124,15 @@ std::vector<std::string> some_machines(base::Random& random, size_t count);
 // Calls at random moments within `within`: mostly RunTask of any of the families.
 std::vector<PlannedCall> some_calls(base::Random& random, const std::vector<Family>& families,
                                     size_t count, base::Milliseconds within);
+
+// Calls for tasks that wait in the queue where there is no room, at random moments within `within`:
+// of several priorities and shares, some with deadlines, few of them gangs.
+void add_queue_calls(base::Random& random, size_t count, base::Milliseconds within, WorkPlan& plan);
+// So many gangs, of one call or gathered by several; of some a member never comes.
+void add_gangs(base::Random& random, size_t count, base::Milliseconds within, WorkPlan& plan);
+
+// `count` groups, calls for tasks that wait for their machines, and calls that alter the groups.
+void add_groups(base::Random& random, size_t count, WorkPlan& plan);
 
 // Families for services: CPU only, one GPU, a share, a fixed port; some that never start.
 std::vector<Family> service_families();

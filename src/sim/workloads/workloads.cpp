@@ -22,6 +22,10 @@ constexpr std::array all{
     Workload{"drain", "instances are drained and taken back under running services", drain},
     Workload{"scale_in", "services grow, shrink and are made anew; some tasks are protected",
              scale_in},
+    Workload{"queue", "tasks wait for GPUs, by priority, share and deadline", queue},
+    Workload{"gangs", "gangs wait beside single tasks, and some never come together", gangs},
+    Workload{"machines", "Auto Scaling groups grow and shrink with the tasks that wait for them",
+             machines},
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ void rolling_deployment(base::Random& random, Rates& rates, WorkPlan& plan);
 void drain(base::Random& random, Rates& rates, WorkPlan& plan);
 void scale_in(base::Random& random, Rates& rates, WorkPlan& plan);
 void trace_replay(base::Random& random, Rates& rates, WorkPlan& plan);
+void queue(base::Random& random, Rates& rates, WorkPlan& plan);
+void gangs(base::Random& random, Rates& rates, WorkPlan& plan);
+void machines(base::Random& random, Rates& rates, WorkPlan& plan);
 
 // The first is the default.
 std::span<const Workload> workloads();
