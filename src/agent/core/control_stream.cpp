@@ -217,7 +217,15 @@ void register_when_due(Step& step) {
 
 }  // namespace
 
+// The control plane gave up the tasks of an instance that it has deregistered. It may have been
+// told since that their GPUs are empty, so that none of them may start any more.
 void on_registered(Step& step, const Registered& input) {
+  const std::string& before = step.state.instance_arn;
+  if (!before.empty() && before != input.container_instance_arn) {
+    for (auto& [arn, task] : step.state.tasks) {
+      begin_stop(step, task, base::format("The container instance {} was deregistered.", before));
+    }
+  }
   step.state.registering = false;
   step.state.registered = true;
   step.state.instance_arn = input.container_instance_arn;

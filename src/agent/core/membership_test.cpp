@@ -57,6 +57,27 @@ TEST(recovery, the_control_stream_comes_back_at_once_and_asks_for_credentials_on
 )");
 }
 
+TEST(recovery, tasks_of_an_instance_that_was_deregistered_stop_when_it_registers_anew) {
+  Running t;
+  expect(t, R"(
+> crash
+  register again
+> registered arn:new
+  write task/t1
+  write agent
+  connect, asking for credentials, having seen 1
+> ready
+  op 1 ListContainers agent-1
+> done 1 list running:c1:t1:a
+  op 2 StopContainer c1 within 30 s
+> done 2 ok
+  op 3 InspectContainer c1
+> done 3 exited c1 143
+  write task/t1
+  submit 4 t1 STOPPED a=STOPPED(143), because The container instance arn:aws:ecs:us-east-1:1:container-instance/default/ci was deregistered.
+)");
+}
+
 TEST(recovery, an_operator_stops_everything) {
   Running t;
   expect(t, R"(

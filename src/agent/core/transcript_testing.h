@@ -96,7 +96,10 @@ class Transcript {
     }
     if (verb == "ready") return step(RuntimeReady{});
     if (verb == "lost") return step(RuntimeLost{rest(in)});
-    if (verb == "registered") return step(Registered{std::string(instance_arn)});
+    if (verb == "registered") {
+      const std::string arn = word(in);
+      return step(Registered{arn.empty() ? std::string(instance_arn) : arn});
+    }
     if (verb == "refused") return step(RegisterFailed{{"ClientException", rest(in)}, true});
     if (verb == "open") return step(SessionOpened{});
     if (verb == "closed") {
