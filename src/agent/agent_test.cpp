@@ -261,6 +261,7 @@ TEST_F(AgentTest, a_log_driver_that_does_not_start_tells_no_secret_of_its_option
   plane_.send_task(task);
   ASSERT_TRUE(plane_.await([](Seen& seen) { return seen.last_submit().starts_with("STOPPED"); }));
   const std::string told = plane_.with([](Seen& seen) { return seen.last_submit(); });
+  EXPECT_THAT(told, HasSubstr("CannotStartContainerError: "));
   EXPECT_THAT(told, HasSubstr("https://there does not know the token ***"));
   EXPECT_EQ(
       docker_.body_of(container_of("f-1-main"))["HostConfig"]["LogConfig"]["Config"]["splunk-token"]

@@ -106,20 +106,21 @@ struct Caller {
     const auto started = docker.runtime.start(request.runtime_id);
     if (started) return core::Done{};
     core::OperationError error = to_operation_error(started.error());
-    error.message = without_secrets_of(request.runtime_id, std::move(error));
+    error.message = without_secrets_of(request.runtime_id, error);
     return std::unexpected(std::move(error));
   }
 
   // A log driver that does not start quotes its options. Where Docker no longer tells what they
   // are, its words are held back: they might be among them.
-  std::string without_secrets_of(const std::string& runtime_id, core::OperationError error) const {
+  std::string without_secrets_of(const std::string& runtime_id,
+                                 const core::OperationError& error) const {
     const auto state = docker.runtime.inspect(runtime_id);
-    if (state) return without_secrets(std::move(error.message), *state);
+    if (state) return without_secrets(error.message, *state);
     // These are this agent's own words, not Docker's.
     const bool unanswered = error.cause == core::Cause::Unreachable ||
                             error.cause == core::Cause::NotFound ||
                             error.cause == core::Cause::Timeout;
-    if (unanswered) return std::move(error.message);
+    if (unanswered) return error.message;
     return base::format("Docker's reason is held back, since it may quote a secret: {}",
                         state.error().message);
   }

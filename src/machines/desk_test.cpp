@@ -141,10 +141,9 @@ TEST_F(Desk, stops_with_orders_that_nobody_has_taken) {
 // Its launches wait until they are let go.
 class Slow final : public MachineProvider {
  public:
-  explicit Slow(base::Queue<int>& gate) : gate_(gate) {}
   base::Result<std::string> launch(const control::LaunchMachine& order) override {
-    calls_.push(1);
-    if (gate_.pop_batch(1, std::chrono::seconds(30)).empty()) {
+    calls.push(1);
+    if (gate.pop_batch(1, std::chrono::seconds(30)).empty()) {
       return base::fail("Cancelled", "stopping");
     }
     return "i-" + order.token;
@@ -153,39 +152,36 @@ class Slow final : public MachineProvider {
   base::Result<std::vector<control::ListedMachine>> list() override {
     return std::vector<control::ListedMachine>();
   }
-  void cancel() override { gate_.close(); }
-  base::Queue<int> calls_{100};
+  void cancel() override { gate.close(); }
 
- private:
-  base::Queue<int>& gate_;
+  base::Queue<int> gate{10};
+  base::Queue<int> calls{100};
 };
 
 TEST_F(Desk, the_same_order_twice_at_the_same_time_is_one) {
-  base::Queue<int> gate{10};
-  auto slow = std::make_unique<Slow>(gate);
+  auto slow = std::make_unique<Slow>();
   Slow& provider = *slow;
   desk.start(std::move(slow));
   desk.push(launch("t1"));
-  ASSERT_TRUE(provider.calls_.pop().has_value());
+  ASSERT_TRUE(provider.calls.pop().has_value());
   desk.push(launch("t1"));
   desk.push(launch("t2"));
-  ASSERT_TRUE(provider.calls_.pop().has_value());
-  EXPECT_EQ(provider.calls_.size(), 0u);
-  gate.push(1);
-  gate.push(1);
+  ASSERT_TRUE(provider.calls.pop().has_value());
+  EXPECT_EQ(provider.calls.size(), 0u);
+  provider.gate.push(1);
+  provider.gate.push(1);
   std::set<std::string> tokens{std::get<control::MachineLaunched>(next()).token,
                                std::get<control::MachineLaunched>(next()).token};
   EXPECT_THAT(tokens, ElementsAre("t1", "t2"));
-  EXPECT_EQ(provider.calls_.size(), 0u);
+  EXPECT_EQ(provider.calls.size(), 0u);
 }
 
 TEST_F(Desk, what_is_cancelled_is_not_reported) {
-  base::Queue<int> gate{10};
-  auto slow = std::make_unique<Slow>(gate);
+  auto slow = std::make_unique<Slow>();
   Slow& provider = *slow;
   desk.start(std::move(slow));
   desk.push(launch("t1"));
-  ASSERT_TRUE(provider.calls_.pop().has_value());
+  ASSERT_TRUE(provider.calls.pop().has_value());
   desk.stop();
   for (const control::MachineReport& report : reports.pop_batch(100, base::Milliseconds(0))) {
     EXPECT_TRUE(std::holds_alternative<control::MachinesListed>(report));
