@@ -80,9 +80,11 @@ class Inside(unittest.TestCase):
             return one if one["lastStatus"] == "STOPPED" else None
         sidecar = wait_for(ended, "the sidecar has ended")
         self.assertEqual([], sidecar.get("gpuIds", []))
-        lines = wait_for(lambda: tasks.output(arn, "sidecar", "sidecar"), "its output is there")
-        wait_for(lambda: "node 3" in tasks.output(arn, "sidecar", "sidecar")[-1], "all of it")
-        lines = tasks.output(arn, "sidecar", "sidecar")
+        def output():
+            # What it says to standard error may stand behind its last line.
+            found = tasks.output(arn, "sidecar", "sidecar")
+            return found if any(line.startswith("node 3") for line in found) else None
+        lines = wait_for(output, "all of its output is there")
         text = "\n".join(lines)
         self.assertNotIn("/dev/nvidia", text)
         self.assertNotIn("UUID", text)
