@@ -18,6 +18,7 @@ constexpr uint16_t close_normal = 1000;
 constexpr uint16_t close_broken = 1006;
 constexpr base::Milliseconds silence{60'000};
 constexpr base::Milliseconds patience{25'000};
+constexpr base::Milliseconds goodbye{2'000};
 constexpr base::Milliseconds first_pause{100};
 constexpr base::Milliseconds longest_pause{2'000};
 constexpr size_t events_capacity = acs::exec_window + 100'000;  // A message has a byte at least.
@@ -27,13 +28,29 @@ constexpr size_t events_capacity = acs::exec_window + 100'000;  // A message has
 ExecLine::ExecLine(Parts parts) : parts_(std::move(parts)), events_(events_capacity) {}
 
 ExecLine::~ExecLine() {
-  if (socket_ != nullptr) socket_->close(close_normal, "");
+  close();
   events_.close();
   loop_.stop();
 }
 
 base::Result<void> ExecLine::open() {
   return connect();
+}
+
+// Until the far end has heard of it, behind all that was sent before: a loop that stops breaks its
+// connections, and the control plane waits for the client of a broken one.
+void ExecLine::close() {
+  if (socket_ == nullptr) return;
+  socket_->close(close_normal, "");
+  const auto until = std::chrono::steady_clock::now() + goodbye;
+  for (bool closed = false; !closed;) {
+    const auto left =
+        std::chrono::duration_cast<base::Milliseconds>(until - std::chrono::steady_clock::now());
+    if (left <= base::Milliseconds{0}) return;
+    for (const Event& event : events_.pop_batch(events_capacity, left)) {
+      closed = closed || (event.connection == connection_ && !event.message);
+    }
+  }
 }
 
 base::Result<void> ExecLine::connect() {

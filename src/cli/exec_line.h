@@ -34,7 +34,7 @@ class ExecLine {
     std::function<bool(base::Milliseconds)> wait;
   };
   explicit ExecLine(Parts parts);
-  ~ExecLine();
+  ~ExecLine();  // Closes the session, for which it waits 2 s at most.
   ExecLine(const ExecLine&) = delete;
   ExecLine& operator=(const ExecLine&) = delete;
 
@@ -59,6 +59,7 @@ class ExecLine {
   };
 
   base::Result<void> connect();
+  void close();
   // nullopt: there is a connection again.
   std::optional<std::string> come_back();
   // False: the session has ended.
