@@ -106,7 +106,8 @@ bool is_of_container(int64_t pid, const std::string& container) {
 // Docker lets a process go on whose client has gone. The pid is looked at twice: a daemon elsewhere
 // has other processes than this machine.
 void hang_up(docker::ExecProcess& process, const std::string& container) {
-  const auto pid = process.process_id();
+  const auto pid = process.process_id(exit_patience);
+  if (!pid) base::log_warning("A session's process may stay: {}", pid.error().message);
   if (!pid || *pid <= 1 || !is_of_container(*pid, container)) return;
   ::kill(static_cast<pid_t>(*pid), SIGHUP);
   for (int i = 0; i < hang_up_checks && is_of_container(*pid, container); ++i) {

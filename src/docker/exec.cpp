@@ -11,7 +11,7 @@ namespace docker {
 namespace {
 
 constexpr size_t most_at_once = 32 * 1024;
-constexpr base::Milliseconds exit_interval{20};
+constexpr base::Milliseconds look_interval{20};
 constexpr std::string_view end_of_terminal_input = "\x04";
 
 net::HttpRequest request_of(std::string method, std::string target, std::string body = {}) {
@@ -93,29 +93,39 @@ base::Result<void> ExecProcess::resize(int columns, int rows) {
   return {};
 }
 
+base::Result<ExecProcess::State> ExecProcess::look() {
+  const auto answer = TRY(client_->request(request_of("GET", base::format("/exec/{}/json", id_))));
+  if (answer.status != 200) return refusal(answer);
+  const json::Value told = TRY(json::parse(answer.body));
+  return State{.running = told["Running"].as_bool().value_or(false),
+               .exit_code = told["ExitCode"].as_int64(),
+               .process_id = told["Pid"].as_int64().value_or(0)};
+}
+
 // The streams of a process may end a moment before Docker has seen the process end.
 base::Result<int> ExecProcess::exit_code(base::Milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (true) {
-    const auto answer =
-        TRY(client_->request(request_of("GET", base::format("/exec/{}/json", id_))));
-    if (answer.status != 200) return refusal(answer);
-    const json::Value told = TRY(json::parse(answer.body));
-    const auto code = told["ExitCode"].as_int64();
-    if (code && !told["Running"].as_bool().value_or(false)) return static_cast<int>(*code);
+    const State state = TRY(look());
+    if (state.exit_code && !state.running) return static_cast<int>(*state.exit_code);
     if (std::chrono::steady_clock::now() >= end) {
       return base::fail("DockerError", "The command has closed its output, but has not ended.");
     }
-    std::this_thread::sleep_for(exit_interval);
+    std::this_thread::sleep_for(look_interval);
   }
 }
 
-base::Result<int64_t> ExecProcess::process_id() {
-  const auto answer = TRY(client_->request(request_of("GET", base::format("/exec/{}/json", id_))));
-  if (answer.status != 200) return refusal(answer);
-  const json::Value told = TRY(json::parse(answer.body));
-  if (!told["Running"].as_bool().value_or(false)) return 0;
-  return told["Pid"].as_int64().value_or(0);
+base::Result<int64_t> ExecProcess::process_id(base::Milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    const State state = TRY(look());
+    if (!state.running) return 0;
+    if (state.process_id > 0) return state.process_id;
+    if (std::chrono::steady_clock::now() >= end) {
+      return base::fail("DockerError", "Docker does not tell the process's id.");
+    }
+    std::this_thread::sleep_for(look_interval);
+  }
 }
 
 void ExecProcess::cancel() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,14 +40,22 @@ class ExecProcess {
   // Once read() has told the end. Waits up to `patience` for Docker to see that end too.
   // Errors: "DockerError".
   base::Result<int> exit_code(base::Milliseconds patience);
-  // On the daemon's machine; 0 when it has ended.
-  base::Result<int64_t> process_id();
+  // On the daemon's machine; 0 when it has ended. Docker may tell it a moment after the process has
+  // begun: waits up to `patience`. Errors: "DockerError".
+  base::Result<int64_t> process_id(base::Milliseconds patience);
   // From any thread: read() and write() end.
   void cancel();
 
  private:
   ExecProcess(std::unique_ptr<net::HttpClient> client, std::string id,
               std::unique_ptr<net::RawStream> stream, bool terminal);
+
+  struct State {
+    bool running = false;
+    std::optional<int64_t> exit_code;
+    int64_t process_id = 0;  // 0: not told yet, or ended.
+  };
+  base::Result<State> look();
 
   std::unique_ptr<net::HttpClient> client_;
   std::string id_;
