@@ -114,7 +114,7 @@ class Explain(unittest.TestCase):
     def test_what_is_not_there(self):
         done = explain("absent")
         self.assertEqual(1, done.returncode)
-        self.assertIn("Unable to describe task definition", done.stderr)
+        self.assertIn("TaskDefinition not found.", done.stderr)
         done = explain("0123456789abcdef0123456789abcdef")
         self.assertEqual(1, done.returncode)
         self.assertIn("there is no task", done.stderr)

@@ -86,27 +86,35 @@ base::Result<const model::ContainerInstance*> require_instance(const Step& step,
   return found;
 }
 
-base::Result<const model::TaskDefinition*> require_task_definition(const Step& step,
-                                                                   std::string_view name) {
-  const auto unknown = [] { return client_error("Unable to describe task definition."); };
+const model::TaskDefinition* find_task_definition(const Step& step, std::string_view name) {
   std::string family_revision(name);
   if (name.starts_with("arn:")) {
     const auto id = own_resource(step, name, "task-definition");
-    if (!id) return unknown();
+    if (!id) return nullptr;
     family_revision = *id;
   }
-  const size_t colon = family_revision.rfind(':');
-  const model::TaskDefinition* const found =
-      colon == std::string::npos
-          ? model::latest_task_definition(step.state(), family_revision)
-          : model::find_task_definition(step.state(), model::TaskDefinitionArn(family_revision));
-  if (found == nullptr) return unknown();
+  return family_revision.contains(':')
+             ? model::find_task_definition(step.state(), model::TaskDefinitionArn(family_revision))
+             : model::latest_task_definition(step.state(), family_revision);
+}
+
+base::Result<const model::TaskDefinition*> require_task_definition(const Step& step,
+                                                                   std::string_view name) {
+  const model::TaskDefinition* const found = find_task_definition(step, name);
+  if (found == nullptr) return client_error("Unable to describe task definition.");
+  return found;
+}
+
+base::Result<const model::TaskDefinition*> require_definition_to_run(const Step& step,
+                                                                     std::string_view name) {
+  const model::TaskDefinition* const found = find_task_definition(step, name);
+  if (found == nullptr) return client_error("TaskDefinition not found.");
   return found;
 }
 
 base::Result<const model::TaskDefinition*> require_active_task_definition(const Step& step,
                                                                           std::string_view name) {
-  const model::TaskDefinition* const found = TRY(require_task_definition(step, name));
+  const model::TaskDefinition* const found = TRY(require_definition_to_run(step, name));
   if (found->definition.status != api::ecs::TaskDefinitionStatus::Active) {
     return client_error("TaskDefinition is inactive");
   }

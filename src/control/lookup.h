@@ -35,11 +35,16 @@ base::Result<const model::ContainerInstance*> require_instance(const Step& step,
                                                                const model::ClusterName& cluster,
                                                                std::string_view instance);
 
-// "family", "family:revision" or an ARN; without a revision the newest ACTIVE one.
-// Errors: ClientException, "Unable to describe task definition."
+// "family", "family:revision" or an ARN; without a revision the newest ACTIVE one. nullptr: there
+// is none.
+const model::TaskDefinition* find_task_definition(const Step& step, std::string_view name);
+// For what concerns the definition alone. Errors: ClientException, "Unable to describe task
+// definition."
 base::Result<const model::TaskDefinition*> require_task_definition(const Step& step,
                                                                    std::string_view name);
-
+// For what makes tasks of it. Errors: ClientException, "TaskDefinition not found."
+base::Result<const model::TaskDefinition*> require_definition_to_run(const Step& step,
+                                                                     std::string_view name);
 // The same, and ACTIVE. Errors: also ClientException, "TaskDefinition is inactive".
 base::Result<const model::TaskDefinition*> require_active_task_definition(const Step& step,
                                                                           std::string_view name);

@@ -196,7 +196,7 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   TRY_VOID(check_overrides(options.overrides, definition.definition));
   if (definition.definition.status != api::ecs::TaskDefinitionStatus::Active &&
       !options.inactive_definition_too) {
-    return client_error("TaskDefinition is inactive");
+    return invalid_parameter("TaskDefinition is inactive");
   }
   TRY_VOID(check_network_configuration(definition.definition, options.network_configuration));
   TaskPlan plan;

@@ -61,7 +61,7 @@ class Caller {
   static bool is_worth_another_try(const base::Error& error) {
     return error.code == unreachable || error.code == "ServerException" ||
            error.code == "ThrottlingException" || error.code == "ClusterNotFoundException" ||
-           error.message.find("Unable to describe task definition") != std::string::npos;
+           error.message == "TaskDefinition not found.";
   }
 
   Ground& ground_;

@@ -51,7 +51,7 @@ base::Result<model::TaskSet> task_set_of(Step& step, const model::Cluster& clust
         base::format("A service has at most {} task sets: delete one first.", most_task_sets));
   }
   const model::TaskDefinition* const definition =
-      TRY(require_task_definition(step, request.task_definition.value_or("")));
+      TRY(require_definition_to_run(step, request.task_definition.value_or("")));
   model::TaskSet made;
   made.source.task_definition =
       model::TaskDefinitionArn(definition->definition.task_definition_arn.value_or(""));

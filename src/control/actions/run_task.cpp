@@ -68,7 +68,7 @@ base::Result<Plan> plan(const Step& step, const model::Cluster& cluster, const R
                                     request.launch_type.has_value()));
   const std::string launch = TRY(launch_type(request));
   const model::TaskDefinition* const definition =
-      TRY(require_task_definition(step, request.task_definition.value_or("")));
+      TRY(require_definition_to_run(step, request.task_definition.value_or("")));
   TaskPlan made =
       TRY(plan_task(step, cluster, *definition,
                     {.overrides = request.overrides,

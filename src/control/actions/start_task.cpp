@@ -45,7 +45,7 @@ Answer<api::ecs::StartTaskResponse> start_task(Step& step, const Request& reques
   TRY_VOID(allow(step, "StartTask", cluster->name));
   TRY_VOID(check_request(request));
   const model::TaskDefinition* const definition =
-      TRY(require_task_definition(step, request.task_definition.value_or("")));
+      TRY(require_definition_to_run(step, request.task_definition.value_or("")));
   const TaskPlan plan =
       TRY(plan_task(step, *cluster, *definition,
                     {.overrides = request.overrides,

@@ -87,7 +87,7 @@ TEST_F(Services, what_cannot_be_is_refused_by_its_name) {
   };
   const std::vector<Row> rows{
       {"name", "InvalidParameterException", "serviceName", [](auto& r) { r.service_name = "a b"; }},
-      {"definition", "ClientException", "Unable to describe task definition",
+      {"definition", "ClientException", "TaskDefinition not found.",
        [](auto& r) { r.task_definition = "none"; }},
       {"count", "InvalidParameterException", "desiredCount",
        [](auto& r) { r.desired_count.reset(); }},
