@@ -3,9 +3,6 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "control/capacity/queue_explain.h"
-#include "control/task_network.h"
-#include "control/task_plan.h"
 
 namespace control {
 namespace {
@@ -89,21 +86,6 @@ void add_usage(const model::GpuUsage& usage, api::ecs::BerthGpuStatus& status) {
   status.measured_at = usage.at;
 }
 
-// What an agent measured that is gone, or of a container that is, says nothing about now.
-void add_usage(const Step& step, const model::Task& task, const model::TaskContainer& container,
-               api::ecs::Container& made) {
-  const auto* const instance = model::find_instance(step.state(), task.instance);
-  const auto usage = task.usage.find(container.name);
-  if (usage == task.usage.end() || container.last_status != model::TaskStatus::Running ||
-      instance == nullptr || !instance->agent_connected) {
-    return;
-  }
-  made.berth_usage.emplace();
-  made.berth_usage->cpu_units_used = usage->second.cpu_units;
-  made.berth_usage->memory_used_mib = usage->second.memory_used_mib;
-  made.berth_usage->measured_at = usage->second.at;
-}
-
 // What an agent measured that is gone says nothing about now.
 void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInstance& made) {
   for (const model::GpuSlot& gpu : instance.gpus) {
@@ -141,74 +123,6 @@ void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInsta
   }
 }
 
-api::ecs::SharingStrategy sharing_of(const model::GpuAssignment& assignment) {
-  api::ecs::SharingStrategy strategy;
-  strategy.nvidia_mps.emplace();
-  strategy.nvidia_mps->memory = static_cast<int32_t>(assignment.memory_mib);
-  if (assignment.max_compute_percent > 0) {
-    strategy.nvidia_mps->max_compute_percent = assignment.max_compute_percent;
-  }
-  return strategy;
-}
-
-void add_gpu_assignments(const Step& step, const model::Task& task,
-                         api::ecs::Container& container) {
-  const model::ContainerInstance* const instance =
-      model::find_instance(step.state(), task.instance);
-  for (const model::GpuAssignment& held : task.held.gpus) {
-    if (held.container != container.name) continue;
-    container.gpu_ids.push_back(held.gpu);
-    if (held.shared) container.gpu_sharing_strategy = sharing_of(held);
-    const model::GpuSlot* const gpu =
-        instance == nullptr ? nullptr : model::find_gpu(*instance, held.gpu);
-    if (gpu == nullptr) continue;
-    api::ecs::BerthGpuAssignment detail;
-    detail.gpu_id = held.gpu;
-    detail.model = gpu->device.model;
-    detail.memory_mib = held.shared ? held.memory_mib : gpu->device.memory_mib;
-    detail.emulated = gpu->device.emulated;
-    container.berth_gpus.push_back(std::move(detail));
-  }
-}
-
-const api::ecs::ContainerDefinition* definition_of(const model::TaskDefinition* definition,
-                                                   const std::string& name) {
-  if (definition == nullptr) return nullptr;
-  const auto& all = definition->definition.container_definitions;
-  const auto found = std::ranges::find_if(
-      all, [&](const api::ecs::ContainerDefinition& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-api::ecs::Container describe_container(const Step& step, const model::Task& task,
-                                       const model::TaskContainer& container,
-                                       const api::ecs::ContainerDefinition* definition) {
-  api::ecs::Container made;
-  made.container_arn = container.arn;
-  made.task_arn = task.arn.str();
-  made.name = container.name;
-  made.image = container.image;
-  if (!container.image_digest.empty()) made.image_digest = container.image_digest;
-  if (!container.runtime_id.empty()) made.runtime_id = container.runtime_id;
-  made.last_status = std::string(model::to_string(container.last_status));
-  made.exit_code = container.exit_code;
-  if (!container.reason.empty()) made.reason = container.reason;
-  made.network_bindings = container.network_bindings;
-  made.network_bindings.set_present();
-  made.network_interfaces.set_present();
-  made.health_status = api::parse_enum<api::ecs::HealthStatus>(container.health_status);
-  if (definition != nullptr) {
-    made.cpu = std::to_string(definition->cpu.value_or(0));
-    if (definition->memory) made.memory = std::to_string(*definition->memory);
-    if (definition->memory_reservation) {
-      made.memory_reservation = std::to_string(*definition->memory_reservation);
-    }
-  }
-  add_gpu_assignments(step, task, made);
-  add_usage(step, task, container, made);
-  return made;
-}
-
 api::ecs::Attribute attribute(std::string name, std::string value) {
   api::ecs::Attribute made;
   made.name = std::move(name);
@@ -216,36 +130,72 @@ api::ecs::Attribute attribute(std::string name, std::string value) {
   return made;
 }
 
-// The worst of the task's containers. Source: ECS API reference, Task, healthStatus.
-api::ecs::HealthStatus task_health(const model::Task& task) {
-  bool all_healthy = !task.containers.empty();
-  for (const model::TaskContainer& container : task.containers) {
-    if (container.health_status == "UNHEALTHY") return api::ecs::HealthStatus::Unhealthy;
-    all_healthy = all_healthy && container.health_status == "HEALTHY";
+struct Tally {
+  int32_t running = 0;  // Tasks.
+  int32_t pending = 0;
+  int32_t active = 0;  // Services.
+  int32_t draining = 0;
+};
+
+// What runs in a cluster, by launch type. Source: ECS API reference, Cluster, statistics.
+struct Tallies {
+  Tally ec2;
+  Tally external;
+  Tally fargate;  // Nothing, ever.
+  int32_t instances = 0;
+};
+
+Tallies tally(const Step& step, const model::Cluster& cluster) {
+  Tallies made;
+  for (const auto& [arn, instance] : step.state().instances) {
+    if (instance.cluster != cluster.name) continue;
+    if (instance.status != model::InstanceStatus::Inactive) ++made.instances;
+    Tally& of_type = instance.external ? made.external : made.ec2;
+    of_type.running += instance.running_tasks;
+    of_type.pending += instance.pending_tasks;
   }
-  return all_healthy ? api::ecs::HealthStatus::Healthy : api::ecs::HealthStatus::Unknown;
+  const auto waiting = step.state().waiting_tasks.find(cluster.name);
+  if (waiting != step.state().waiting_tasks.end()) {
+    made.ec2.pending += static_cast<int32_t>(waiting->second.size());
+  }
+  for (const auto& [key, service] : step.state().services) {
+    if (service.cluster != cluster.name) continue;
+    Tally& of_type = service.source.launch_type == "EXTERNAL" ? made.external : made.ec2;
+    of_type.active += service.status == model::ServiceStatus::Active ? 1 : 0;
+    of_type.draining += service.status == model::ServiceStatus::Draining ? 1 : 0;
+  }
+  return made;
 }
 
-// What it holds; of a task that has no instance yet, what it asks for.
-void add_size(const model::TaskDefinition* definition, const model::Task& task,
-              api::ecs::Task& made) {
-  int64_t cpu_units = task.held.cpu_units;
-  int64_t memory_mib = task.held.memory_mib;
-  if (task.instance.empty() && definition != nullptr) {
-    if (const auto request = request_of(*definition, task.overrides)) {
-      cpu_units = request->resources.cpu_units;
-      memory_mib = request->resources.memory_mib;
-    }
+void add_statistics(const Tallies& tallies, api::ecs::Cluster& made) {
+  const auto add = [&](std::string_view before, std::string_view type, std::string_view after,
+                       int32_t count) {
+    api::ecs::KeyValuePair pair;
+    pair.name = base::format("{}{}{}", before, type, after);
+    pair.value = std::to_string(count);
+    made.statistics.push_back(std::move(pair));
+  };
+  const std::pair<std::string_view, const Tally&> types[] = {
+      {"EC2", tallies.ec2}, {"Fargate", tallies.fargate}, {"External", tallies.external}};
+  for (const auto& [type, count] : types) {
+    add("running", type, "TasksCount", count.running);
+    add("pending", type, "TasksCount", count.pending);
+    add("active", type, "ServiceCount", count.active);
+    add("draining", type, "ServiceCount", count.draining);
   }
-  made.cpu = std::to_string(cpu_units);
-  made.memory = std::to_string(memory_mib);
 }
 
-int32_t active_services(const Step& step, const model::Cluster& cluster) {
-  return static_cast<int32_t>(std::ranges::count_if(step.state().services, [&](const auto& entry) {
-    return entry.second.cluster == cluster.name &&
-           entry.second.status != model::ServiceStatus::Inactive;
-  }));
+// Container Insights are off where nobody has said otherwise. Source: ECS API reference,
+// ClusterSetting.
+void add_settings(const model::Cluster& cluster, api::ecs::Cluster& made) {
+  made.settings = cluster.settings;
+  const auto is_insights = [](const api::ecs::ClusterSetting& one) {
+    return one.name == api::ecs::ClusterSettingName::ContainerInsights;
+  };
+  if (std::ranges::any_of(cluster.settings, is_insights)) return;
+  api::ecs::ClusterSetting& insights = made.settings.emplace_back();
+  insights.name = api::ecs::ClusterSettingName::ContainerInsights;
+  insights.value = "disabled";
 }
 
 // What stands behind capacity providers with managed scaling on AWS: a scaling policy each.
@@ -282,25 +232,12 @@ api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& clust
   made.cluster_arn = model::cluster_arn(step.settings.account, cluster.name);
   made.cluster_name = cluster.name.str();
   made.status = std::string(model::to_string(cluster.status));
-  int32_t instances = 0;
-  int32_t running = 0;
-  int32_t pending = 0;
-  for (const auto& [arn, instance] : step.state().instances) {
-    if (instance.cluster != cluster.name) continue;
-    if (instance.status != model::InstanceStatus::Inactive) ++instances;
-    running += instance.running_tasks;
-    pending += instance.pending_tasks;
-  }
-  const auto waiting = step.state().waiting_tasks.find(cluster.name);
-  if (waiting != step.state().waiting_tasks.end()) {
-    pending += static_cast<int32_t>(waiting->second.size());
-  }
-  made.registered_container_instances_count = instances;
-  made.running_tasks_count = running;
-  made.pending_tasks_count = pending;
-  made.active_services_count = active_services(step, cluster);
+  const Tallies tallies = tally(step, cluster);
+  made.registered_container_instances_count = tallies.instances;
+  made.running_tasks_count = tallies.ec2.running + tallies.external.running;
+  made.pending_tasks_count = tallies.ec2.pending + tallies.external.pending;
+  made.active_services_count = tallies.ec2.active + tallies.external.active;
   made.statistics.set_present();
-  made.tags.set_present();
   made.settings.set_present();
   made.capacity_providers = cluster.capacity_providers;
   made.default_capacity_provider_strategy = cluster.default_capacity_provider_strategy;
@@ -310,18 +247,10 @@ api::ecs::Cluster describe_cluster(const Step& step, const model::Cluster& clust
   }
   if (include.attachments) add_attachments(step, cluster, made);
   if (include.tags) made.tags = cluster.tags;
-  if (include.settings) made.settings = cluster.settings;
+  made.tags.set_present();
+  if (include.settings) add_settings(cluster, made);
   if (include.configurations) made.configuration = cluster.configuration;
-  if (include.statistics) {
-    const auto count = [&](std::string name, int32_t value) {
-      api::ecs::KeyValuePair pair;
-      pair.name = std::move(name);
-      pair.value = std::to_string(value);
-      made.statistics.push_back(std::move(pair));
-    };
-    count("runningEC2TasksCount", running);
-    count("pendingEC2TasksCount", pending);
-  }
+  if (include.statistics) add_statistics(tallies, made);
   return made;
 }
 
@@ -351,67 +280,9 @@ api::ecs::ContainerInstance describe_instance(const Step& step,
     made.attributes.push_back(attribute(name, value));
   }
   made.attachments.set_present();
-  made.tags.set_present();
   if (include_tags) made.tags = instance.tags;
-  add_gpus(instance, made);
-  return made;
-}
-
-api::ecs::Task describe_task(const Step& step, const model::Task& task, bool include_tags) {
-  api::ecs::Task made;
-  const model::TaskDefinition* const definition =
-      model::find_task_definition(step.state(), task.definition);
-  made.attachments.set_present();
-  made.attributes.set_present();
-  if (const auto* const instance = model::find_instance(step.state(), task.instance)) {
-    const auto zone = instance->attributes.find("ecs.availability-zone");
-    if (zone != instance->attributes.end()) made.availability_zone = zone->second;
-    const auto architecture = instance->attributes.find("ecs.cpu-architecture");
-    if (architecture != instance->attributes.end()) {
-      made.attributes.push_back(attribute("ecs.cpu-architecture", architecture->second));
-    }
-  }
-  made.cluster_arn = model::cluster_arn(step.settings.account, task.cluster);
-  if (!task.instance.empty()) {
-    made.connectivity = api::ecs::Connectivity::Connected;
-    made.connectivity_at = task.created_at;
-    made.container_instance_arn = task.instance.str();
-  }
-  if (!task.capacity_provider.empty()) made.capacity_provider_name = task.capacity_provider;
-  made.containers.set_present();
-  for (const model::TaskContainer& container : task.containers) {
-    made.containers.push_back(
-        describe_container(step, task, container, definition_of(definition, container.name)));
-  }
-  if (has_task_network(definition)) add_network_interface(task, made);
-  add_size(definition, task, made);
-  made.created_at = task.created_at;
-  made.desired_status = std::string(model::to_string(task.desired_status));
-  made.enable_execute_command = task.enable_execute_command;
-  made.execution_stopped_at = task.execution_stopped_at;
-  made.group = task.group;
-  made.health_status = task_health(task);
-  made.last_status = std::string(model::to_string(task.last_status));
-  made.launch_type = api::parse_enum<api::ecs::LaunchType>(task.launch_type);
-  made.overrides = task.overrides.value_or(api::ecs::TaskOverride{});
-  made.overrides->container_overrides.set_present();
-  made.pull_started_at = task.pull_started_at;
-  made.pull_stopped_at = task.pull_stopped_at;
-  made.started_at = task.started_at;
-  if (!task.started_by.empty()) made.started_by = task.started_by;
-  if (!task.stop_code.empty())
-    made.stop_code = api::parse_enum<api::ecs::TaskStopCode>(task.stop_code);
-  if (!task.stopped_reason.empty()) made.stopped_reason = task.stopped_reason;
-  made.stopped_at = task.stopped_at;
-  made.stopping_at = task.stopping_at;
   made.tags.set_present();
-  if (include_tags) made.tags = task.tags;
-  made.task_arn = task.arn.str();
-  made.task_definition_arn = task.definition.str();
-  made.version = task.version;
-  if (!task.stage.empty()) made.berth_stage = task.stage;
-  made.berth_pull_percent = task.pull_percent;
-  if (waits_in_queue(task)) made.berth_queue = describe_queue(step, task);
+  add_gpus(instance, made);
   return made;
 }
 

@@ -146,8 +146,8 @@ api::ecs::CapacityProvider describe_provider(const Step& step,
     made.update_status_reason = provider.update_status_reason;
   }
   made.type = CapacityProviderType::Ec2Autoscaling;
-  made.tags.set_present();
   if (include_tags) made.tags = provider.tags;
+  made.tags.set_present();
   return made;
 }
 

@@ -132,7 +132,6 @@ api::ecs::TaskSet task_set_with(const Step& step, const model::Service& service,
   made.scale->unit = api::ecs::ScaleUnit::Percent;
   made.stability_status = set.stability;
   made.stability_status_at = set.stability_at;
-  made.tags.set_present();
   return made;
 }
 
@@ -209,8 +208,8 @@ api::ecs::Service describe_service(const Step& step, const model::Service& servi
   made.scheduling_strategy = service.scheduling;
   made.deployment_controller.emplace();
   made.deployment_controller->type = service.controller;
-  made.tags.set_present();
   if (include_tags) made.tags = service.tags;
+  made.tags.set_present();
   if (!service.created_by.empty()) made.created_by = service.created_by;
   made.enable_ecs_managed_tags = service.enable_ecs_managed_tags;
   made.propagate_tags = service.propagate_tags.value_or(api::ecs::PropagateTags::None);
@@ -223,6 +222,7 @@ api::ecs::TaskSet describe_task_set(const Step& step, const model::Service& serv
                                     const model::TaskSet& set, bool include_tags) {
   api::ecs::TaskSet made = task_set_with(step, service, set, count_tasks(step, service));
   if (include_tags) made.tags = set.tags;
+  made.tags.set_present();
   return made;
 }
 
