@@ -116,10 +116,23 @@ class Clusters(Api):
         self.assertEqual({"namespace": "shop"}, reply["cluster"]["serviceConnectDefaults"])
         with self.refused("InvalidParameterException", "enabled, disabled or enhanced"):
             ecs.update_cluster_settings(cluster="green", settings=insights("on"))
-        with self.refused("ClientException", "does not log what is said in sessions"):
+        logged = lambda **log: {"executeCommandConfiguration": {
+            "logging": "OVERRIDE", "logConfiguration": log}}
+        audited = logged(cloudWatchLogGroupName="/audit", cloudWatchEncryptionEnabled=False,
+                         s3BucketName="", s3EncryptionEnabled=False, s3KeyPrefix="")
+        made = ecs.update_cluster(cluster="green", configuration=audited)["cluster"]
+        self.assertEqual((audited, audited), (made["configuration"], told()["configuration"]))
+        for log, code, member in (
+                ({}, "InvalidParameterException", "cloudWatchLogGroupName"),
+                ({"s3BucketName": "audit"}, "ClientException", "s3BucketName"),
+                ({"cloudWatchLogGroupName": "/audit", "cloudWatchEncryptionEnabled": True},
+                 "ClientException", "cloudWatchEncryptionEnabled")):
+            with self.refused(code, member):
+                ecs.update_cluster(cluster="green", configuration=logged(**log))
+        with self.refused("InvalidParameterException", "You must set logging to 'OVERRIDE'"):
             ecs.update_cluster(cluster="green", configuration={"executeCommandConfiguration": {
-                "logging": "OVERRIDE",
-                "logConfiguration": {"cloudWatchLogGroupName": "audit"}}})
+                "logging": "NONE", "logConfiguration": {"cloudWatchLogGroupName": "/audit"}}})
+        self.assertEqual(audited, told()["configuration"])
         with self.refused("ClusterNotFoundException"):
             ecs.update_cluster(cluster="absent", settings=insights("enabled"))
         ecs.delete_cluster(cluster="green")

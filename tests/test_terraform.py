@@ -68,7 +68,10 @@ class Plan(unittest.TestCase):
     def cluster(self):
         given = {
             "settings": [{"name": "containerInsights", "value": "enabled"}],
-            "configuration": {"executeCommandConfiguration": {"logging": "DEFAULT"}},
+            "configuration": {"executeCommandConfiguration": {
+                "logging": "OVERRIDE", "logConfiguration": {
+                    "cloudWatchLogGroupName": "/aws/ecs/tf", "cloudWatchEncryptionEnabled": False,
+                    "s3EncryptionEnabled": False}}},
             "serviceConnectDefaults": {
                 "namespace": "arn:aws:servicediscovery:us-east-1:123456789012:namespace/ns-1"},
             "tags": tags(team="vision"),

@@ -15,7 +15,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/queue.h"
-#include "json/text.h"
+#include "json/utf8.h"
 
 namespace agent {
 namespace {
@@ -41,25 +41,6 @@ struct Line {
   std::string text;
   bool delivered = false;  // Before; only counted.
 };
-
-// As it will be once it has been JSON: bytes that are no UTF-8 become U+FFFD.
-std::string valid_utf8(std::string bytes) {
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const size_t length = json::utf8_sequence_length(rest);
-    if (length == 0) break;
-    rest.remove_prefix(length);
-  }
-  if (rest.empty()) return bytes;
-  std::string text;
-  rest = bytes;
-  while (!rest.empty()) {
-    const size_t length = json::utf8_sequence_length(rest);
-    text += length == 0 ? std::string_view("\xEF\xBF\xBD") : rest.substr(0, length);
-    rest.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return text;
-}
 
 // Counts delivered events by the second of their time, to find the place again.
 class Place {
@@ -132,8 +113,9 @@ class Shipper {
       // Where Docker has dropped lines that were delivered, the next newer one ends the skipping.
       const bool delivered = to_skip > 0 && line.time_ns <= start_.newest_ns;
       to_skip = delivered ? to_skip - 1 : 0;
-      return lines_.push(
-          {line.time_ns, delivered ? std::string() : valid_utf8(std::move(line.bytes)), delivered});
+      return lines_.push({line.time_ns,
+                          delivered ? std::string() : json::valid_utf8(std::move(line.bytes)),
+                          delivered});
     });
   }
 

@@ -6,12 +6,51 @@
 
 #include "base/format.h"
 #include "control/errors.h"
+#include "control/log_group_name.h"
 
 namespace control {
 namespace {
 
 constexpr std::array<std::string_view, 3> insights = {"enabled", "disabled", "enhanced"};
 constexpr size_t longest_namespace = 1024;
+
+bool has_text(const std::optional<std::string>& member) {
+  return member && !member->empty();
+}
+
+// Where OVERRIDE has sessions logged. Terraform sends members that nobody has set as "" and false.
+base::Result<void> check_session_log(
+    const std::optional<api::ecs::ExecuteCommandLogConfiguration>& log) {
+  if (!log) {
+    return invalid_parameter(
+        "executeCommandConfiguration.logging is OVERRIDE, with which logConfiguration is "
+        "required: give it a cloudWatchLogGroupName.");
+  }
+  if (has_text(log->s3_bucket_name) || has_text(log->s3_key_prefix) ||
+      log->s3_encryption_enabled.value_or(false)) {
+    return client_error(
+        "s3BucketName, s3KeyPrefix and s3EncryptionEnabled of logConfiguration have sessions "
+        "logged in Amazon S3, which Berth does not have: leave them out and give "
+        "cloudWatchLogGroupName.");
+  }
+  if (log->cloud_watch_encryption_enabled.value_or(false)) {
+    return client_error(
+        "logConfiguration.cloudWatchEncryptionEnabled asks for a log group that is encrypted with "
+        "AWS KMS, which Berth does not have: leave it out or set it to false.");
+  }
+  if (!has_text(log->cloud_watch_log_group_name)) {
+    return invalid_parameter(
+        "executeCommandConfiguration.logging is OVERRIDE, and its logConfiguration names nothing "
+        "to log to: give it a cloudWatchLogGroupName.");
+  }
+  if (!is_log_group_name(*log->cloud_watch_log_group_name)) {
+    return invalid_parameter(base::format(
+        "logConfiguration.cloudWatchLogGroupName is \"{}\"; the name of a log group is "
+        "at most 512 letters, digits and characters of \".-_/#\".",
+        log->cloud_watch_log_group_name->substr(0, longest_log_group_name)));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -39,22 +78,18 @@ base::Result<void> check_cluster_configuration(
   }
   const auto& sessions = configuration->execute_command_configuration;
   if (!sessions) return {};
-  if (sessions->kms_key_id && !sessions->kms_key_id->empty()) {
+  if (has_text(sessions->kms_key_id)) {
     return client_error(
         "executeCommandConfiguration.kmsKeyId has sessions encrypted with AWS KMS, which Berth "
-        "does "
-        "not have: leave it out; their connections are encrypted where the server has TLS.");
+        "does not have: leave it out; their connections are encrypted where the server has TLS.");
   }
   if (sessions->logging == api::ecs::ExecuteCommandLogging::Override) {
-    return client_error(
-        "executeCommandConfiguration.logging is OVERRIDE, and this version of Berth does not log "
-        "what is said in sessions of ExecuteCommand: give NONE or DEFAULT, without "
-        "logConfiguration.");
+    return check_session_log(sessions->log_configuration);
   }
   if (sessions->log_configuration) {
     return invalid_parameter(
-        "executeCommandConfiguration.logConfiguration is given without the logging OVERRIDE, to "
-        "which alone it belongs: leave it out.");
+        "You must set logging to 'OVERRIDE' when you supply a log configuration: set "
+        "executeCommandConfiguration.logging, or leave logConfiguration out.");
   }
   return {};
 }

@@ -14,8 +14,9 @@ namespace control {
 // containerInsights is "enabled", "disabled" or "enhanced". Errors: InvalidParameterException.
 base::Result<void> check_cluster_settings(const api::List<api::ecs::ClusterSetting>& settings);
 
-// Errors: ClientException for what would encrypt with AWS KMS or log sessions of ExecuteCommand,
-// InvalidParameterException for members that contradict each other.
+// Errors: ClientException for what would encrypt with AWS KMS or log to Amazon S3,
+// InvalidParameterException for members that contradict each other and for the logging OVERRIDE
+// without a log group.
 base::Result<void> check_cluster_configuration(
     const std::optional<api::ecs::ClusterConfiguration>& configuration);
 

@@ -26,6 +26,13 @@ api::ecs::ClusterConfiguration sessions(api::ecs::ExecuteCommandLogging logging)
   return configuration;
 }
 
+// With the logging OVERRIDE.
+api::ecs::ClusterConfiguration logged(api::ecs::ExecuteCommandLogConfiguration log) {
+  auto configuration = sessions(api::ecs::ExecuteCommandLogging::Override);
+  configuration.execute_command_configuration->log_configuration = std::move(log);
+  return configuration;
+}
+
 struct ClusterSettings : ::testing::Test {
   ClusterSettings() {
     api::ecs::CreateClusterRequest request;
@@ -84,6 +91,21 @@ TEST_F(ClusterSettings, an_update_alters_what_it_names_alone) {
   EXPECT_EQ(described().configuration, sessions(api::ecs::ExecuteCommandLogging::None));
 }
 
+TEST_F(ClusterSettings, a_log_group_for_sessions_is_kept_as_it_was_given) {
+  const auto bare = logged({.cloud_watch_log_group_name = "/aws/ecs/blue"});
+  const auto as_terraform_sends_it = logged({.cloud_watch_log_group_name = "/aws/ecs/blue",
+                                             .cloud_watch_encryption_enabled = false,
+                                             .s3_bucket_name = "",
+                                             .s3_encryption_enabled = false,
+                                             .s3_key_prefix = ""});
+  for (const auto& configuration : {bare, as_terraform_sends_it}) {
+    const auto updated = update([&](auto& request) { request.configuration = configuration; });
+    ASSERT_TRUE(updated.has_value()) << updated.error().message;
+    EXPECT_EQ(updated->cluster->configuration, configuration);
+    EXPECT_EQ(described().configuration, configuration);
+  }
+}
+
 TEST_F(ClusterSettings, an_empty_namespace_removes_the_default) {
   ASSERT_TRUE(update([](auto& request) {
                 request.service_connect_defaults.emplace().namespace_ = "";
@@ -121,15 +143,44 @@ TEST_F(ClusterSettings, what_cannot_be_kept_is_refused_by_name_and_alters_nothin
        "InvalidParameterException", "no name"},
       {[](auto& request) {
          request.configuration = sessions(api::ecs::ExecuteCommandLogging::Override);
-         request.configuration->execute_command_configuration->log_configuration.emplace()
-             .cloud_watch_log_group_name = "audit";
        },
-       "ClientException", "does not log what is said in sessions"},
+       "InvalidParameterException", "logConfiguration is required"},
+      {[](auto& request) { request.configuration = logged({}); }, "InvalidParameterException",
+       "names nothing to log to"},
+      {[](auto& request) {
+         request.configuration = logged({.cloud_watch_log_group_name = "",
+                                         .cloud_watch_encryption_enabled = false,
+                                         .s3_bucket_name = "",
+                                         .s3_encryption_enabled = false,
+                                         .s3_key_prefix = ""});
+       },
+       "InvalidParameterException", "names nothing to log to"},
+      {[](auto& request) {
+         request.configuration = logged({.cloud_watch_log_group_name = "the audit"});
+       },
+       "InvalidParameterException", "cloudWatchLogGroupName is \"the audit\""},
+      {[](auto& request) {
+         request.configuration = logged(
+             {.cloud_watch_log_group_name = "audit", .cloud_watch_encryption_enabled = true});
+       },
+       "ClientException", "cloudWatchEncryptionEnabled"},
+      {[](auto& request) {
+         request.configuration =
+             logged({.cloud_watch_log_group_name = "audit", .s3_bucket_name = "audit"});
+       },
+       "ClientException", "s3BucketName"},
+      {[](auto& request) { request.configuration = logged({.s3_key_prefix = "audit"}); },
+       "ClientException", "s3KeyPrefix"},
+      {[](auto& request) {
+         request.configuration =
+             logged({.cloud_watch_log_group_name = "audit", .s3_encryption_enabled = true});
+       },
+       "ClientException", "s3EncryptionEnabled"},
       {[](auto& request) {
          request.configuration = sessions(api::ecs::ExecuteCommandLogging::Default);
          request.configuration->execute_command_configuration->log_configuration.emplace();
        },
-       "InvalidParameterException", "without the logging OVERRIDE"},
+       "InvalidParameterException", "You must set logging to 'OVERRIDE'"},
       {[](auto& request) {
          request.configuration = sessions(api::ecs::ExecuteCommandLogging::Default);
          request.configuration->execute_command_configuration->kms_key_id = "alias/key";

@@ -14,6 +14,10 @@ constexpr base::Milliseconds out_of_service_wait{1'000};
 
 }  // namespace
 
+base::Error too_busy() {
+  return {"ThrottlingException", "Rate exceeded: the control plane is busy. Try again."};
+}
+
 CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock,
                        MachineOrdered machine_ordered)
     : driver_(std::move(driver)),

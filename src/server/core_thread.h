@@ -24,6 +24,9 @@ namespace server {
 // Called once with the answer, on the core thread: hand it on, do not work there.
 using Answered = std::move_only_function<void(std::expected<api::Any, base::Error>)>;
 
+// The answer to a call for which there was no room.
+base::Error too_busy();
+
 struct CallWork {
   control::ApiCall call;  // Its id is set by the core thread.
   Answered answered;

@@ -37,7 +37,8 @@ std::string_view behind(std::string_view target, std::string_view prefix) {
 
 }  // namespace
 
-ExecRelay::ExecRelay(base::Clock& clock) : clock_(clock), thread_([this] { run(); }) {}
+ExecRelay::ExecRelay(base::Clock& clock, CallLogs call_logs)
+    : clock_(clock), call_logs_(std::move(call_logs)), thread_([this] { run(); }) {}
 
 ExecRelay::~ExecRelay() {
   stop();
@@ -112,10 +113,13 @@ void ExecRelay::run() {
       std::visit([this](auto& one) { take(std::move(one)); }, event);
     }
     tick();
+    write_logs_that_are_due();
+    release_ends();
     give_up_stale();
   }
   while (!sessions_.empty()) end(sessions_.begin()->first, "The server stops.");
   for (auto& [id, knock] : knocking_) knock.socket->close(close_policy, "The server stops.");
+  finish_logs();
 }
 
 base::Milliseconds ExecRelay::until_next_due() {
@@ -124,6 +128,11 @@ base::Milliseconds ExecRelay::until_next_due() {
   for (const auto& [id, session] : sessions_) {
     if (!session.channel || session.client == nullptr) continue;
     const base::Time due = session.channel->next_due();
+    if (due <= now) return base::Milliseconds{0};
+    wait = std::min(wait, due - now);
+  }
+  for (const auto& [id, log] : logs_) {
+    const base::Time due = log.next_due();
     if (due <= now) return base::Milliseconds{0};
     wait = std::min(wait, due - now);
   }
@@ -168,10 +177,10 @@ void ExecRelay::take(Message message) {
   const auto socket = of_socket_.find(message.socket_id);
   if (socket == of_socket_.end()) return;
   Session& session = sessions_.at(socket->second);
-  if (message.socket_id == session.agent_id) {
-    on_agent(session, message);
-  } else {
+  if (message.socket_id != session.agent_id) {
     on_client(session, message);
+  } else if (!log_from_agent(session, message)) {
+    on_agent(session, message);
   }
 }
 
@@ -183,22 +192,32 @@ void ExecRelay::take(const Closed& closed) {
   of_socket_.erase(socket);
   Session& session = sessions_.at(id);
   if (closed.socket_id == session.agent_id) {
-    session.agent = nullptr;
-    // What it sent before may still be on its way to the client.
-    if (session.link && !session.ending) {
-      session.ending = "The agent has closed the session.";
-      session.ends_by = clock_.now() + ending_patience;
-      if (!session.told_end) {
-        send_on_link(session, acs::encode_exec(acs::ExecKind::Failure, *session.ending));
-      }
-    } else if (!session.ending) {
-      end(id, "The agent has closed the session.");
+    if (session.held) {
+      session.held->agent_closed = true;
+    } else {
+      on_agent_closed(session);
     }
   } else if (session.channel || (session.link && !closed.on_purpose)) {
     session.client = nullptr;
     session.client_lost = clock_.now();
   } else {
     end(id, "The client has closed the session.");
+  }
+}
+
+void ExecRelay::on_agent_closed(Session& session) {
+  constexpr std::string_view why = "The agent has closed the session.";
+  session.agent = nullptr;
+  end_log(session.ticket.id, why);
+  // What it sent before may still be on its way to the client.
+  if (session.link && !session.ending) {
+    session.ending = why;
+    session.ends_by = clock_.now() + ending_patience;
+    if (!session.told_end) {
+      send_on_link(session, acs::encode_exec(acs::ExecKind::Failure, *session.ending));
+    }
+  } else if (!session.ending) {
+    end(session.ticket.id, why);
   }
 }
 
@@ -289,6 +308,7 @@ void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
   session.accepted = true;
   const bool raw = (*hello)["BerthRaw"].as_bool().value_or(false);
   const bool terminal = !raw || (*hello)["BerthTerminal"].as_bool().value_or(true);
+  begin_log(session, terminal);
   to_agent(session, acs::encode_exec(acs::ExecStart{.terminal = terminal}));
   if (raw && taken) {
     session.link.emplace();
@@ -374,6 +394,7 @@ void ExecRelay::on_agent_of_plugin(Session& session, const Message& message) {
 void ExecRelay::end(const std::string& id, std::string_view why) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
+  end_log(id, why);  // First: `id` may be the session's own.
   Session session = std::move(found->second);
   sessions_.erase(found);
   --open_sessions_;

@@ -7,6 +7,9 @@
 // terminal, and "BerthTaken" how many messages of the session it has (acs/exec_link.h). Whose
 // connection broke asks for another token (ResumeSession) and comes back; meanwhile the process
 // goes on. `berth exec` without "BerthTaken" cannot come back.
+//
+// A session that is to be logged gets an ExecLog; the thread never waits for it, but holds back the
+// command's exit code for the moment that its last words take to the disk.
 #pragma once
 
 #include <atomic>
@@ -28,6 +31,8 @@
 #include "base/time.h"
 #include "net/http_server.h"
 #include "net/websocket.h"
+#include "server/exec_log.h"
+#include "server/logs_thread.h"
 #include "server/session_channel.h"
 
 namespace server {
@@ -35,17 +40,27 @@ namespace server {
 inline constexpr std::string_view exec_client_path = "/exec/session/";
 inline constexpr std::string_view exec_agent_path = "/exec/agent/";
 
+// Where a session is to be logged, and what as.
+struct ExecLogOrder {
+  std::string group;
+  ExecBeginning beginning;
+};
+
 // A session that was given out and waits for both ends.
 struct ExecSession {
   std::string id;
   std::string client_token;
   std::string agent_token;
+  std::optional<ExecLogOrder> log = std::nullopt;
 };
 
 class ExecRelay {
  public:
-  // `clock` outlives it.
-  explicit ExecRelay(base::Clock& clock);
+  // Hands a call of CloudWatch Logs on and never waits; false: too much is waiting.
+  using CallLogs = std::function<bool(LogsWork&&)>;
+
+  // `clock` outlives it. Calls of CloudWatch Logs are answered before it is destroyed.
+  ExecRelay(base::Clock& clock, CallLogs call_logs);
   ~ExecRelay();  // Does stop().
   ExecRelay(const ExecRelay&) = delete;
   ExecRelay& operator=(const ExecRelay&) = delete;
@@ -92,13 +107,23 @@ class ExecRelay {
     std::string session;
     Answered answered;
   };
-  using Event = std::variant<ExecSession, Opened, Message, Closed, Resume, Terminate>;
+  struct Logged {
+    std::string session;
+    base::Result<void> answer;
+  };
+  using Event = std::variant<ExecSession, Opened, Message, Closed, Resume, Terminate, Logged>;
 
   // A client that has not shown its token yet.
   struct Knock {
     std::string session;
     std::shared_ptr<net::WebSocket> socket;
     base::Time since;
+  };
+  // The agent's last message, which waits for the log.
+  struct HeldEnd {
+    std::string message;
+    base::Time until;
+    bool agent_closed = false;  // Its connection was closed meanwhile.
   };
   struct Session {
     ExecSession ticket;  // Its client_token is empty once used.
@@ -116,6 +141,7 @@ class ExecRelay {
     size_t input_room = acs::exec_window;  // Of a plugin: what may go to the agent.
     size_t output_under_way = 0;           // What came from the agent and was not consumed.
     base::Time client_lost{};
+    std::optional<HeldEnd> held;
     std::optional<std::string> ending;  // Why it ends once the client has all output.
     base::Time ends_by{};
   };
@@ -129,6 +155,7 @@ class ExecRelay {
   void take(const Closed& closed);
   void take(Resume resume);
   void take(Terminate terminate);
+  void take(Logged logged);
   void take_agent(Opened opened);
   // Why it has to end now; empty: it need not.
   static std::string_view stale_because(const Session& session, base::Time now);
@@ -143,11 +170,25 @@ class ExecRelay {
   void send_on_link(Session& session, std::string message);
   void resume_link(Session& session, int64_t taken_by_client);
   void on_agent(Session& session, const Message& message);
+  void on_agent_closed(Session& session);
   void on_agent_of_plugin(Session& session, const Message& message);
   void to_agent(Session& session, std::string message);
   // The session may be gone afterwards.
   void follow(Session& session, SessionChannel::Step step);
   void end(const std::string& id, std::string_view why);
+
+  void begin_log(Session& session, bool terminal);
+  // True: the message is held back.
+  bool log_from_agent(Session& session, const Message& message);
+  void end_log(const std::string& id, std::string_view why);
+  // Makes the call that is due, if any.
+  void write_log(const std::string& id);
+  void write_logs_that_are_due();
+  // Every call that is left.
+  void finish_logs();
+  bool call_logs(const std::string& id, ExecLogCall call);
+  bool log_may_end(const std::string& id) const;
+  void release_ends();
 
   base::OnwardClock clock_;  // Of the thread.
   base::Queue<Event> queue_{10'000};
@@ -158,6 +199,9 @@ class ExecRelay {
   std::map<std::string, Session> sessions_;
   std::map<uint64_t, std::string> of_socket_;
   std::map<uint64_t, Knock> knocking_;
+  std::map<std::string, ExecLog> logs_;  // By session, which may have ended.
+  size_t logs_bytes_ = 0;                // What they keep.
+  const CallLogs call_logs_;
   std::thread thread_;  // Last: it uses all of the above.
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "crypto/crypto.h"
+#include "json/utf8.h"
 #include "json/value.h"
 
 namespace server {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr size_t token_bytes = 32;
 constexpr size_t id_bytes = 9;
+constexpr size_t longest_logged_command = size_t{64} << 10;
 
 std::unexpected<base::Error> invalid(std::string message) {
   return base::fail("InvalidParameterException", std::move(message));
@@ -32,6 +34,32 @@ base::Result<const api::ecs::Container*> container_of(
   return &*found;
 }
 
+const api::ecs::ContainerDefinition* definition_of(const std::string& container,
+                                                   const ExecSubject& subject) {
+  if (!subject.definition) return nullptr;
+  const auto& all = subject.definition->container_definitions;
+  const auto found = std::ranges::find_if(
+      all, [&](const api::ecs::ContainerDefinition& one) { return one.name == container; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Empty: the session is not logged.
+std::string log_group_of(const std::string& container, const ExecSubject& subject) {
+  if (logs_as_containers_do(subject.configuration)) {
+    const auto* const definition = definition_of(container, subject);
+    if (definition == nullptr || !definition->log_configuration) return {};
+    const api::ecs::LogConfiguration& log = *definition->log_configuration;
+    const auto group = log.options.find("awslogs-group");
+    const bool named = log.log_driver == api::ecs::LogDriver::Awslogs && group != log.options.end();
+    return named ? group->second : std::string();
+  }
+  const auto& sessions = *subject.configuration->execute_command_configuration;
+  const bool overridden = sessions.logging == api::ecs::ExecuteCommandLogging::Override &&
+                          sessions.log_configuration.has_value();
+  return overridden ? sessions.log_configuration->cloud_watch_log_group_name.value_or("")
+                    : std::string();
+}
+
 std::string ws_url(const std::string& url) {
   return (url.starts_with("https") ? "wss" : "ws") + url.substr(url.find("://"));
 }
@@ -42,8 +70,17 @@ std::string client_url(const std::string& url, const std::string& session) {
 
 }  // namespace
 
+bool logs_as_containers_do(const std::optional<api::ecs::ClusterConfiguration>& configuration) {
+  if (!configuration || !configuration->execute_command_configuration) return true;
+  const auto logging = configuration->execute_command_configuration->logging;
+  return logging.value_or(api::ecs::ExecuteCommandLogging::Default) ==
+         api::ecs::ExecuteCommandLogging::Default;
+}
+
 base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
-                                 const api::ecs::Task& task, const std::string& url) {
+                                 const ExecSubject& subject, const std::string& caller,
+                                 const std::string& url) {
+  const api::ecs::Task& task = subject.task;
   if (!request.interactive.value_or(false)) {
     return invalid("Interactive is the only mode supported currently.");
   }
@@ -66,12 +103,22 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
       "ecs-execute-command-" + crypto::to_hex(crypto::random_bytes(id_bytes)).substr(0, 17);
   plan.session.client_token = crypto::to_hex(crypto::random_bytes(token_bytes));
   plan.session.agent_token = crypto::to_hex(crypto::random_bytes(token_bytes));
+  const std::string name = container->name.value_or("");
+  if (std::string group = log_group_of(name, subject); !group.empty()) {
+    plan.session.log = {.group = std::move(group),
+                        .beginning = {.session = plan.session.id,
+                                      .caller = caller,
+                                      .task = task.task_arn.value_or(""),
+                                      .container = name,
+                                      .command = json::valid_utf8(
+                                          request.command->substr(0, longest_logged_command))}};
+  }
   plan.order.instance = task.container_instance_arn.value_or("");
   plan.order.text = json::print(json::Value::object(
       {{"type", "BerthExecuteCommandMessage"},
        {"message",
         json::Value::object({{"taskArn", task.task_arn.value_or("")},
-                             {"containerName", container->name.value_or("")},
+                             {"containerName", name},
                              {"runtimeId", *container->runtime_id},
                              {"command", *request.command},
                              {"url", base::format("{}{}{}?token={}", ws_url(url), exec_agent_path,

@@ -1,6 +1,7 @@
 // ExecuteCommand: who may run what where, and the session that it becomes.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/generated/ecs.h"
@@ -22,11 +23,22 @@ struct ExecPlan {
   api::ecs::ExecuteCommandResponse response;
 };
 
-// `task` is the task as DescribeTasks shows it. `url` is where clients and agents reach this
-// server. Errors: InvalidParameterException, ClientException, TargetNotConnectedException: in ECS's
-// words.
+// Whether the container's own logConfiguration says where its sessions are logged.
+// Source: ECS API reference, ExecuteCommandConfiguration, logging.
+bool logs_as_containers_do(const std::optional<api::ecs::ClusterConfiguration>& configuration);
+
+struct ExecSubject {
+  api::ecs::Task task;                                               // As DescribeTasks shows it.
+  std::optional<api::ecs::ClusterConfiguration> configuration = {};  // Of its cluster.
+  // Of the task; needed where logs_as_containers_do().
+  std::optional<api::ecs::TaskDefinition> definition = {};
+};
+
+// `caller` is the ARN of whose request it is, `url` where clients and agents reach this server.
+// Errors: InvalidParameterException, ClientException, TargetNotConnectedException: in ECS's words.
 base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
-                                 const api::ecs::Task& task, const std::string& url);
+                                 const ExecSubject& subject, const std::string& caller,
+                                 const std::string& url);
 
 // What a client gets that asks to come back to a session (ResumeSession). Source: the plugin, which
 // takes an answer without a token for a session that is over.

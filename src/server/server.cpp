@@ -17,6 +17,7 @@
 #include "net/loop.h"
 #include "server/agent_sockets.h"
 #include "server/core_thread.h"
+#include "server/exec_calls.h"
 #include "server/exec_relay.h"
 #include "server/execute_command.h"
 #include "server/front.h"
@@ -31,10 +32,6 @@ namespace {
 
 constexpr base::Milliseconds lead_patience{10'000};
 constexpr size_t most_verifiers = 64;
-
-base::Error too_busy() {
-  return {"ThrottlingException", "Rate exceeded: the control plane is busy. Try again."};
-}
 
 base::Error protocol_error(int status, std::string_view why) {
   std::string code = "BadRequestException";
@@ -127,9 +124,10 @@ class Impl {
     auto driver =
         TRY(driver::Driver::start(*store_, options_.settings, base::system_seed(),
                                   options_.settings.poll_endpoint, lead_patience, clock_.now()));
-    exec_.emplace(clock_);
+    exec_.emplace(clock_, [this](LogsWork&& work) { return logs_->try_push(std::move(work)); });
     core_.emplace(std::move(driver), keys_, clock_,
                   [this](control::MachineOrder order) { machines_.push(std::move(order)); });
+    exec_calls_.emplace(*core_, *exec_, options_.settings.poll_endpoint);
     sockets_.emplace(*core_, keys_, loop_, clock_);
     ready_ = true;
     return {};
@@ -138,9 +136,9 @@ class Impl {
   void stop() {
     ready_ = false;
     machines_.stop();
+    if (exec_) exec_->stop();  // Before its connections are closed: its sessions are told why.
     if (http_) http_->stop();
     if (core_) core_->stop();
-    if (exec_) exec_->stop();
     if (secrets_) secrets_->stop();
     if (logs_) logs_->stop();
     loop_.stop();
@@ -244,7 +242,6 @@ class Impl {
     if (!taken) responder.respond(write_error(service, wire, too_busy(), request_id));
   }
 
-  // Looks the task up as DescribeTasks does, and makes a session of it.
   void execute_command(Call call, Wire wire, const std::string& request_id,
                        const net::Responder& responder) {
     const auto allowed =
@@ -253,35 +250,10 @@ class Impl {
       responder.respond(write_error(call.service, wire, allowed.error(), request_id));
       return;
     }
-    auto request = call.input.as<api::ecs::ExecuteCommandRequest>();
-    api::ecs::DescribeTasksRequest look;
-    look.cluster = request.cluster;
-    look.tasks.push_back(request.task.value_or(""));
-    CallWork work{{0, api::find(api::ecs_service(), "DescribeTasks"),
-                   api::Any::make(std::move(look)), call.caller},
-                  {}};
-    work.answered = [this, request = std::move(request),
-                     answer = answer_later(std::move(call), wire, request_id, responder)](
-                        std::expected<api::Any, base::Error> found) mutable {
-      if (!found) return answer(std::move(found));
-      answer(start_exec(request, found->as<api::ecs::DescribeTasksResponse>()));
-    };
-    if (!core_->try_push(std::move(work))) {
-      responder.respond(write_error(&api::ecs_service(), wire, too_busy(), request_id));
-    }
-  }
-
-  // On the core thread.
-  base::Result<api::Any> start_exec(const api::ecs::ExecuteCommandRequest& request,
-                                    const api::ecs::DescribeTasksResponse& found) {
-    if (found.tasks.empty()) {
-      return base::fail("InvalidParameterException", "The referenced task was not found.");
-    }
-    ExecPlan plan = TRY(plan_exec(request, found.tasks.front(), options_.settings.poll_endpoint));
-    if (!exec_->expect(std::move(plan.session)) || !core_->try_push(std::move(plan.order))) {
-      return base::fail(too_busy());
-    }
-    return api::Any::make(std::move(plan.response));
+    auto request = std::move(call.input.as<api::ecs::ExecuteCommandRequest>());
+    const auth::Caller caller = call.caller;
+    exec_calls_->execute_command(std::move(request), caller,
+                                 answer_later(std::move(call), wire, request_id, responder));
   }
 
   // What the plugin behind `aws ecs execute-command` asks of Session Manager.
@@ -374,6 +346,7 @@ class Impl {
   std::optional<LogsThread> logs_;
   std::optional<ExecRelay> exec_;
   std::optional<CoreThread> core_;
+  std::optional<ExecCalls> exec_calls_;
   std::optional<AgentSockets> sockets_;
   std::unique_ptr<net::HttpServer> http_;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "control/log_group_name.h"
 #include "control/task_definition/rules.h"
 
 namespace control {
@@ -33,21 +34,13 @@ std::vector<std::string_view> options_needed(LogDriver driver) {
   }
 }
 
-bool is_group_name(std::string_view name) {
-  if (name.empty() || name.size() > 512) return false;
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view(".-_/#").find(c) != std::string_view::npos;
-  });
-}
-
 base::Result<void> check_awslogs_value(const Container& container, const std::string& name,
                                        const std::string& value) {
-  if (name == "awslogs-group" && !is_group_name(value)) {
+  if (name == "awslogs-group" && !is_log_group_name(value)) {
     return invalid_setting(
         container, base::format("awslogs-group is \"{}\"; the name of a log group is at most 512 "
                                 "letters, digits and characters of \".-_/#\".",
-                                value.substr(0, 512)));
+                                value.substr(0, longest_log_group_name)));
   }
   if (std::ranges::find(event_options, name) != event_options.end()) {
     return client_error(base::format(
