@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BERTH, IMAGE, Server
+from harness import BERTH, IMAGE, Server, Tasks, shell
 
 server = None
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -78,6 +78,61 @@ class AwsCli(unittest.TestCase):
         self.assertNotEqual(0, done.returncode)
         self.assertIn("us-east-1", done.stderr)
         self.assertIn("--region", done.stderr)
+
+    def test_a_wrong_command_line_is_told_where_the_right_ones_are(self):
+        for words, told in (
+                (["upp"], "there is no command upp"),
+                (["up", "--emulat", "p3.8xlarge"], "`up` has no option --emulat"),
+                (["token", "mint"], "`token` has no argument mint"),
+                (["exec", "0" * 32, "ls", "-l"], "stands behind --")):
+            with self.subTest(words):
+                done = subprocess.run([BERTH, *words], capture_output=True, text=True,
+                                      timeout=30)
+                self.assertEqual(2, done.returncode)
+                self.assertIn(told, done.stderr)
+                self.assertIn("--help", done.stderr)
+
+    def berth_tasks(self, *options):
+        return subprocess.run([BERTH, "tasks", "--data", server.data, *options],
+                              capture_output=True, text=True, timeout=30, check=True).stdout
+
+    def test_tasks_are_listed_with_what_becomes_of_them(self):
+        tasks = Tasks(server)
+        self.assertIn("No task is known in the cluster none", self.berth_tasks(
+            "--cluster", self.empty_cluster(), "--all"))
+        idle = tasks.run_containers("idle", {
+            "memory": 64, "resourceRequirements": [{"type": "GPU", "value": "2"}],
+            **shell("trap exit TERM; sleep 600 & wait")})
+        failing = tasks.run_containers("failing", {"memory": 64, **shell("exit 42")})
+        tasks.wait(idle, "RUNNING")
+        tasks.wait(failing, "STOPPED")
+        id_of = lambda arn: arn.rpartition("/")[2]
+        lines = {line.split()[0]: line for line in self.berth_tasks().splitlines()}
+        self.assertRegex(lines[id_of(idle)], r" idle:\d+ +family:idle +RUNNING +2 ")
+        self.assertNotIn(id_of(failing), lines)
+        lines = {line.split()[0]: line for line in self.berth_tasks("--all").splitlines()}
+        self.assertIn("ended with 42", lines[id_of(failing)])
+        told = {one["taskArn"]: one for one in json.loads(self.berth_tasks("--json"))["tasks"]}
+        self.assertEqual(2, len(told[idle]["containers"][0]["gpuIds"]))
+        tasks.finish(idle)
+
+    def empty_cluster(self):
+        server.client("ecs").create_cluster(clusterName="none")
+        return "none"
+
+    def test_what_is_kept_stays_in_its_region_and_account(self):
+        plane = Server(command="server")
+        self.addCleanup(plane.close)
+        self.assertEqual(0, plane.stop())
+        for option, value in (("--region", "eu-west-1"), ("--account", "999999999999")):
+            done = subprocess.run([BERTH, "server", "--data", plane.data, "--listen", "127.0.0.1:0",
+                                   option, value], capture_output=True, text=True, timeout=30)
+            self.assertEqual(1, done.returncode)
+            self.assertIn(plane.data, done.stderr)
+            self.assertIn(value, done.stderr)
+        plane.start()
+        arn, = plane.client("ecs").list_clusters()["clusterArns"]
+        self.assertIn(f":us-east-1:{plane.account}:", arn)
 
     def example(self, command):
         """The example task definition with another command and this run's image."""
@@ -197,6 +252,7 @@ class Commands(unittest.TestCase):
                               check=False)
         self.assertEqual(1, done.returncode)
         self.assertIn(str(server.port), done.stderr)
+        self.assertIn("Is a server running there already?", done.stderr)
 
     def test_a_second_server_on_the_same_data_is_refused(self):
         done = self.berth("server", "--data", server.data, "--listen", "127.0.0.1:0", check=False)

@@ -79,7 +79,7 @@ base::Result<agent::AgentOptions> agent_options(const Options& options) {
     made.tls.ca_pem.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     if (made.tls.ca_pem.empty()) {
       return base::fail("IoError",
-                        base::format("--ca-file {} cannot be read or is empty", options.ca_file));
+                        base::format("--ca {} cannot be read or is empty", options.ca_file));
     }
   }
   TRY_VOID(take_key(options, made));

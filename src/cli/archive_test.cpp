@@ -32,7 +32,7 @@ class ArchiveTest : public ::testing::Test {
     const uint64_t epoch = store->campaign("here", base::Milliseconds{0}).value();
     ASSERT_EQ(store->commit(epoch, {.puts = {{"cluster/a", value}}}),
               store::CommitOutcome::Committed);
-    ASSERT_TRUE(write_credentials(data_, ensure_credentials(data_).value()));
+    ASSERT_TRUE(write_credentials(data_, ensure_credentials(data_, {}, {}).value()));
     std::ofstream(data_ / "secrets.key") << "a key\n";
     std::ofstream(data_ / "notes.txt") << "not ours\n";
   }

@@ -85,15 +85,34 @@ TEST_F(Checks, a_docker_that_does_not_answer_is_a_failure_with_what_to_do) {
 }
 
 TEST_F(Checks, stored_credentials_come_back_and_only_the_owner_reads_them) {
-  const auto made = ensure_credentials(dir_);
+  const auto made = ensure_credentials(dir_, {}, {});
   ASSERT_TRUE(made.has_value());
   ASSERT_TRUE(write_credentials(dir_, *made).has_value());
-  const auto again = ensure_credentials(dir_);
+  const auto again = ensure_credentials(dir_, {}, {});
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->access_key_id, made->access_key_id);
   EXPECT_EQ(again->secret_access_key, made->secret_access_key);
   EXPECT_EQ(std::filesystem::status(credentials_path(dir_)).permissions(),
             std::filesystem::perms(0600));
+}
+
+TEST_F(Checks, region_and_account_of_a_directory_stay) {
+  auto made = ensure_credentials(dir_, "eu-west-1", std::nullopt);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ("eu-west-1", made->region);
+  EXPECT_EQ("123456789012", made->account);
+  made->account = "210987654321";
+  ASSERT_TRUE(write_credentials(dir_, *made).has_value());
+  const auto as_kept = ensure_credentials(dir_, std::nullopt, std::nullopt);
+  ASSERT_TRUE(as_kept.has_value());
+  EXPECT_EQ("eu-west-1", as_kept->region);
+  EXPECT_EQ("210987654321", as_kept->account);
+  EXPECT_TRUE(ensure_credentials(dir_, "eu-west-1", "210987654321").has_value());
+  for (const auto& refused : {ensure_credentials(dir_, "us-east-1", std::nullopt),
+                              ensure_credentials(dir_, std::nullopt, "123456789012")}) {
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_NE(std::string::npos, refused.error().message.find(dir_.string()));
+  }
 }
 
 TEST_F(Checks, a_listen_address_is_host_and_port) {

@@ -1,9 +1,12 @@
 #include "cli/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/version.h"
 
@@ -14,6 +17,7 @@ constexpr const char* examples = R"text(Examples:
   berth up --emulate p3.8xlarge      a server and one emulated machine with 4 GPUs
   eval "$(berth env)"                point the AWS CLI and SDKs at it
   aws ecs list-container-instances
+  berth tasks                        what runs, what waits, and why
   berth explain train                why the task would go where, or nowhere
   berth token create                 what another machine needs to join
   berth doctor                       what is missing on this machine
@@ -21,6 +25,24 @@ constexpr const char* examples = R"text(Examples:
 )text";
 constexpr const char* exit_codes =
     "Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong command line.";
+
+// Says of the first word that no command takes where the right ones are listed.
+std::string unexpected(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const std::vector<std::string> left = app.remaining(true);
+  const auto first = std::ranges::find_if(
+      words, [&](const std::string& word) { return std::ranges::find(left, word) != left.end(); });
+  const std::string word = first == words.end() ? std::string() : *first;
+  const std::string name = command->get_name();
+  const bool is_option = word.starts_with('-');
+  std::string text =
+      base::format("berth: `{}` has no {} {}", name, is_option ? "option" : "argument", word);
+  if (command == &app && !is_option) text = base::format("berth: there is no command {}", word);
+  if (name == "exec") text += "; the command for the container stands behind --";
+  return text + base::format("\nRun `berth{}{} --help` for what there is.\n",
+                             command == &app ? "" : " ", command == &app ? "" : name);
+}
 
 }  // namespace
 
@@ -36,6 +58,7 @@ int run(int argc, char** argv) {
   add_env(app, action);
   add_token(app, action);
   add_exec(app, action);
+  add_tasks(app, action);
   add_gpus(app, action);
   add_doctor(app, action);
   add_backup(app, action);
@@ -48,7 +71,12 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    // A word that is no command is told as a command that is missing.
+    const bool about_words =
+        error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
+    if (!about_words || app.remaining(true).empty()) return app.exit(error) == 0 ? 0 : 2;
+    std::fputs(unexpected(app, {argv + 1, argv + argc}).c_str(), stderr);
+    return 2;
   }
   const auto result = action();
   if (result) return *result;

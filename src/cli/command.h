@@ -22,6 +22,7 @@ void add_agent(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);
 void add_token(CLI::App& app, Action& action);
 void add_exec(CLI::App& app, Action& action);
+void add_tasks(CLI::App& app, Action& action);
 void add_gpus(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_backup(CLI::App& app, Action& action);

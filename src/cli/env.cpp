@@ -29,12 +29,14 @@ std::string quoted(const std::string& text) {
 }
 
 // Whether the installed `aws` reads AWS_ENDPOINT_URL: v1 from 1.29, v2 from 2.13 on. The function
-// asks once, in the shell that evaluates it, so that the one on that PATH is meant.
+// asks once, in the shell that evaluates it, so that the one on that PATH is meant. Bash hands it on
+// to the scripts that it starts.
 constexpr const char* old_cli_function = R"(unset -f aws 2>/dev/null || true
 berth_aws_version=$(command aws --version 2>&1 | sed -n 's|^aws-cli/\([0-9]*\)\.\([0-9]*\)\..*|\1 \2|p')
 case "$berth_aws_version" in
   "1 "[0-9]|"1 "1[0-9]|"1 "2[0-8]|"2 "[0-9]|"2 "1[0-2])
-    aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; } ;;
+    aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }
+    test -z "$BASH_VERSION" || export -f aws ;;
 esac
 unset berth_aws_version
 )";

@@ -11,6 +11,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/table.h"
 #include "json/value.h"
 
 namespace cli {
@@ -126,13 +127,21 @@ json::Value as_json(const Row& row) {
   return value;
 }
 
-using Line = std::vector<std::string>;
-
 // A GPU that fails while a task has it is still in that task's hands.
 std::string state_of(const api::ecs::BerthGpuStatus& gpu) {
   std::string state = gpu.state.value_or("");
   if (!gpu.healthy.value_or(true) && state != "UNHEALTHY") state += " (UNHEALTHY)";
   return state;
+}
+
+// A shared one has several; each container has its part of the memory for itself.
+std::string task_of(const Row& row) {
+  if (!row.gpu.task_arn) return "-";
+  std::string text(behind_slash(*row.gpu.task_arn));
+  const int32_t containers = row.device.container_count.value_or(0);
+  if (row.device.sharing_mode != api::ecs::GpuSharingMode::NvidiaMps) return text;
+  if (containers > 1) text += base::format(" and {} more", containers - 1);
+  return text + base::format(" ({} MiB to share)", row.device.remaining_memory_in_mib.value_or(0));
 }
 
 Line line_of(const Row& row) {
@@ -149,25 +158,15 @@ Line line_of(const Row& row) {
           gpu.temperature_celsius ? base::format("{:.0f} C", *gpu.temperature_celsius) : "-",
           gpu.power_watts ? base::format("{:.0f} W", *gpu.power_watts) : "-",
           state_of(gpu),
-          gpu.task_arn ? std::string(behind_slash(*gpu.task_arn)) : "-",
+          task_of(row),
           gpu.reason.value_or("-")};
 }
 
-void print_table(const std::vector<Row>& rows) {
+void print_rows(const std::vector<Row>& rows) {
   std::vector<Line> lines{
       {"INSTANCE", "GPU", "MODEL", "MEMORY", "UTIL", "TEMP", "POWER", "STATE", "TASK", "REASON"}};
   for (const Row& row : rows) lines.push_back(line_of(row));
-  std::vector<size_t> widths(lines.front().size());
-  for (const Line& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  }
-  for (const Line& line : lines) {
-    std::string text;
-    for (size_t i = 0; i + 1 < line.size(); ++i) {
-      text += base::format("{:<{}}  ", line[i], widths[i]);
-    }
-    std::puts((text + line.back()).c_str());
-  }
+  print_table(lines);
 }
 
 base::Result<int> show(const Options& options) {
@@ -180,7 +179,7 @@ base::Result<int> show(const Options& options) {
   } else if (rows.empty()) {
     std::puts(base::format("The cluster {} has no GPU.", options.cluster).c_str());
   } else {
-    print_table(rows);
+    print_rows(rows);
   }
   return 0;
 }

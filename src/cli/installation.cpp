@@ -96,6 +96,21 @@ std::string random_name(size_t length) {
   return random_text(length, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
 }
 
+namespace {
+
+base::Result<void> check_stays(const std::filesystem::path& dir, std::string_view what,
+                               const std::string& stored,
+                               const std::optional<std::string>& wanted) {
+  if (!wanted || *wanted == stored) return {};
+  return base::fail(
+      "InvalidParameterException",
+      base::format("What {} holds is of {} {}, and its ARNs say so: it cannot become {}. Leave "
+                   "--{} out, or name another directory with --data.",
+                   dir.string(), what, stored, *wanted, what));
+}
+
+}  // namespace
+
 std::filesystem::path credentials_path(const std::filesystem::path& dir) {
   return dir / "credentials.json";
 }
@@ -126,10 +141,19 @@ base::Result<void> write_credentials(const std::filesystem::path& dir,
   return write_private_file(credentials_path(dir), api::print(credentials) + "\n");
 }
 
-base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir) {
+base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir,
+                                             const std::optional<std::string>& region,
+                                             const std::optional<std::string>& account) {
   auto stored = read_credentials(dir);
-  if (stored || stored.error().code != "NotFound") return stored;
+  if (!stored && stored.error().code != "NotFound") return stored;
+  if (stored) {
+    TRY_VOID(check_stays(dir, "region", stored->region, region));
+    TRY_VOID(check_stays(dir, "account", stored->account, account));
+    return stored;
+  }
   Credentials made;
+  if (region) made.region = *region;
+  if (account) made.account = *account;
   made.access_key_id = "BERTH" + random_text(15, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567");
   made.secret_access_key =
       random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-");

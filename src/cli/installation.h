@@ -39,8 +39,12 @@ base::Result<Credentials> read_credentials(const std::filesystem::path& dir);
 // Replaces the file as a whole, with mode 0600.
 base::Result<void> write_credentials(const std::filesystem::path& dir,
                                      const Credentials& credentials);
-// The stored access key, or a fresh one.
-base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir);
+// The stored access key with its region and account, or a fresh one of those that are wanted, or of
+// the defaults. Errors: also "InvalidParameterException" when others are stored: the ARNs of all
+// that is kept have them.
+base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir,
+                                             const std::optional<std::string>& region,
+                                             const std::optional<std::string>& account);
 
 // The 32 bytes kept at `path`, made when there is no such file; only its owner can read it. Errors:
 // "IoError", and "Corrupt" for a file that holds something else.

@@ -110,11 +110,9 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   const ListenAddress address = TRY(parse_listen(options.listen));
   TRY_VOID(make_data_dir(dir));
   TRY_VOID(check_complete(dir));
-  auto store = TRY(store::SqliteStore::open((dir / "state.db").string()));
   LocalServer local;
-  local.credentials = TRY(ensure_credentials(dir));
-  local.credentials.region = options.region;
-  local.credentials.account = options.account;
+  local.credentials = TRY(ensure_credentials(dir, options.region, options.account));
+  auto store = TRY(store::SqliteStore::open((dir / "state.db").string()));
 
   server::ServerOptions made;
   made.address = address.host;
@@ -123,7 +121,7 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.logs_path = (dir / "logs.db").string();
   made.rate_limit = options.rate_limit;
   made.max_connections = most_connections();
-  made.settings.account = {options.region, options.account};
+  made.settings.account = {local.credentials.region, local.credentials.account};
   set_agent_timeout(options.agent_timeout_seconds, made.settings);
   made.settings.instance_lost_after = std::chrono::seconds(options.replace_after_seconds);
   made.settings.machines.scaling_interval = std::chrono::seconds(options.scaling_interval_seconds);
@@ -134,7 +132,12 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.secrets_key = TRY(ensure_key_file(dir / "secrets.key"));
   made.settings.master_key = TRY(ensure_key_file(dir / "master.key"));
   made.keys.push_back(access_key(local.credentials));
-  local.server = TRY(server::Server::start(std::move(made), std::move(store), clock));
+  auto started = server::Server::start(std::move(made), std::move(store), clock);
+  if (!started && started.error().code == "AddressInUse") {
+    started.error().message += base::format(
+        ". Is a server running there already? `--listen {}:0` takes any free port.", address.host);
+  }
+  local.server = TRY(std::move(started));
   local.credentials.url = TRY(local_url(options, *local.server, tls));
   local.credentials.advertised_url = options.advertise;
   local.credentials.ca_file = tls ? tls->authority_file : std::string();
@@ -166,17 +169,20 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
       ->capture_default_str();
   command.add_option("--data", options.data, "Directory of all that is kept.")
       ->capture_default_str();
-  command.add_option("--region", options.region, "AWS region name that clients sign for.")
-      ->capture_default_str();
-  command.add_option("--account", options.account, "AWS account id in the ARNs, 12 digits.")
+  command.add_option("--region", options.region,
+                     "AWS region name that clients sign for and ARNs have; of a new directory, "
+                     "which keeps it (us-east-1).");
+  command
+      .add_option("--account", options.account,
+                  "AWS account id in the ARNs, 12 digits; of a new directory, which keeps it "
+                  "(123456789012).")
       ->check(CLI::Validator(
           [](std::string& text) {
             const bool digits =
                 text.size() == 12 && text.find_first_not_of("0123456789") == std::string::npos;
             return digits ? std::string() : std::string("must have 12 digits");
           },
-          "", ""))
-      ->capture_default_str();
+          "", ""));
   command.add_option("--cluster", options.cluster, "Cluster that is made at once.")
       ->capture_default_str();
   command.add_option("--advertise", options.advertise,

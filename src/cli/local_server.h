@@ -21,8 +21,8 @@ namespace cli {
 struct ServerCommand {
   std::string listen = "127.0.0.1:7117";
   std::string data = default_data_dir().string();
-  std::string region = "us-east-1";
-  std::string account = "123456789012";
+  std::optional<std::string> region;  // None: as the data directory has it.
+  std::optional<std::string> account;
   std::string cluster = "default";
   std::string advertise;  // URL for agents on other machines; empty: the listening one.
   std::string log_level = "info";

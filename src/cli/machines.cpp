@@ -54,7 +54,7 @@ base::Result<std::unique_ptr<machines::EmulatedAgent>> start_emulated(
   made.tls = parts.local.trust;
   made.access_key_id = parts.local.credentials.access_key_id;
   made.secret_access_key = parts.local.credentials.secret_access_key;
-  made.region = parts.server.region;
+  made.region = parts.local.credentials.region;
   made.cluster = machine.cluster.empty() ? parts.server.cluster : machine.cluster;
   made.availability_zone = machine.availability_zone;
   made.attributes = machine.attributes;

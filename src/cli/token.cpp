@@ -8,6 +8,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "net/http.h"
 #include "cli/task_settings.h"
 
 namespace cli {
@@ -36,10 +37,11 @@ std::string url_for_others(const Credentials& credentials) {
 void warn_of_loopback(const Credentials& credentials) {
   const std::string url = url_for_others(credentials);
   if (!url.contains("127.0.0.1") && !url.contains("localhost")) return;
+  const auto parsed = net::parse_url(url);
   std::fprintf(stderr,
                "note: %s reaches this machine only; for others start the server with --listen "
-               "0.0.0.0:7117 --advertise URL\n",
-               url.c_str());
+               "0.0.0.0:%d --advertise URL\n",
+               url.c_str(), parsed ? parsed->port : 7117);
 }
 
 base::Result<int> create_official(const Options& options, const Credentials& credentials) {

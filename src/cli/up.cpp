@@ -59,7 +59,7 @@ base::Result<Agents> start_agents(const Options& options, const LocalServer& loc
     made.tls = local.trust;
     made.access_key_id = local.credentials.access_key_id;
     made.secret_access_key = local.credentials.secret_access_key;
-    made.region = options.server.region;
+    made.region = local.credentials.region;
     made.cluster = options.server.cluster;
     TRY_VOID(apply_task_settings(options.tasks, made));
     agents.push_back(TRY(start_agent(std::move(made), machine, docker, clock, fatal)));
