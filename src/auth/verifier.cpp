@@ -38,15 +38,14 @@ base::Result<void> check_scope(const Claim& claim, const Verifier::Options& opti
   if (scope.region != options.region) {
     return invalid_signature(base::format(
         "Credential should be scoped to a valid region, not '{}': this server's region "
-        "is '{}'. Use --region {} or AWS_DEFAULT_REGION={}, or start the server with "
-        "--region.",
+        "is '{}'. Use --region {} or AWS_DEFAULT_REGION={}.",
         shown(scope.region), options.region, options.region, options.region));
   }
   if (std::find(options.services.begin(), options.services.end(), scope.service) ==
       options.services.end()) {
-    return invalid_signature(
-        base::format("Credential should be scoped to correct service: '{}', not '{}'.",
-                     base::join(options.services, "', '"), shown(scope.service)));
+    return base::fail("UnknownOperationException",
+                      base::format("Berth has no service '{}'; it has '{}'.", shown(scope.service),
+                                   base::join(options.services, "', '")));
   }
   return {};
 }

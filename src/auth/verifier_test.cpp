@@ -230,8 +230,8 @@ TEST_F(VerifierTest, another_region_is_answered_with_this_servers_region_and_the
 TEST_F(VerifierTest, an_unknown_service_is_answered_with_the_known_ones) {
   Owned request;
   request.sign_with(credentials, {"us-east-1", "dynamodb"});
-  expect_error(request, "InvalidSignatureException",
-               "Credential should be scoped to correct service: 'ecs', 'logs', not 'dynamodb'.");
+  expect_error(request, "UnknownOperationException",
+               "Berth has no service 'dynamodb'; it has 'ecs', 'logs'.");
 }
 
 TEST_F(VerifierTest, the_scopes_date_and_terminator_are_checked) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/format.h"
 #include "control/errors.h"
+#include "reconcile/gpu_rolling.h"
+#include "reconcile/queue/tags.h"
 
 namespace control {
 namespace {
@@ -16,6 +19,30 @@ bool is_reserved(std::string_view key) {
   return std::ranges::equal(key.substr(0, 4), std::string_view("aws:"), [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b;
   });
+}
+
+// A misspelt one would be ignored in silence.
+base::Result<void> check_own_tags(const Tags& tags) {
+  std::vector<std::string_view> known(std::begin(reconcile::queue::all_tags),
+                                      std::end(reconcile::queue::all_tags));
+  known.push_back(placement_policy_tag);
+  known.push_back(reconcile::gpu_rolling_tag);
+  for (const api::ecs::Tag& tag : tags) {
+    const std::string& key = *tag.key;
+    if (!key.starts_with("berth:")) continue;
+    if (std::ranges::find(known, key) == known.end()) {
+      return invalid_parameter(
+          base::format("The tag key '{}' is none of Berth's: {}.", key, base::join(known, ", ")));
+    }
+    if (key == reconcile::gpu_rolling_tag && tag.value != reconcile::gpu_rolling_replace) {
+      return invalid_parameter(
+          base::format("The tag {} has the value \"{}\"; it is {} or left out.", key,
+                       tag.value.value_or(""), reconcile::gpu_rolling_replace));
+    }
+  }
+  TRY_VOID(placement_policy_of(tags));
+  TRY_VOID(reconcile::queue::read_tags(tags));
+  return {};
 }
 
 }  // namespace
@@ -37,7 +64,7 @@ base::Result<void> check_tags(const Tags& tags, std::string_view what) {
       return invalid_parameter(base::format("Two tags have the key '{}'.", key));
     }
   }
-  return {};
+  return check_own_tags(tags);
 }
 
 base::Result<placement::Policy> placement_policy_of(const Tags& cluster_tags) {

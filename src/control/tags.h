@@ -1,4 +1,4 @@
-// Tags of resources, and the one tag of a cluster that Berth itself reads.
+// Tags of resources, and those that Berth itself reads.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,8 @@ namespace control {
 
 using Tags = api::List<api::ecs::Tag>;
 
-// At most 50 tags, each with a key of its own that does not begin with "aws:".
+// At most 50 tags, each with a key of its own that does not begin with "aws:"; one that begins with
+// "berth:" is one that Berth knows, with a value that means something.
 // what: "cluster", "task definition", ... for the sentence.
 // Source: ECS API reference, "Tag". Errors: InvalidParameterException.
 base::Result<void> check_tags(const Tags& tags, std::string_view what);

@@ -86,6 +86,7 @@ TEST(Tags, what_does_not_change_a_tag_writes_nothing) {
 TEST(Tags, bad_calls_are_refused_by_name) {
   Plane plane;
   plane.create_cluster();
+  plane.define("cpu", "");
   const struct {
     std::string arn;
     std::vector<api::ecs::Tag> tags;
@@ -126,6 +127,12 @@ TEST(Tags, bad_calls_are_refused_by_name) {
        {tag("berth:placement-policy", "best")},
        "InvalidParameterException",
        "berth, fgd, bestfit and random"},
+      {cluster_arn,
+       {tag("berth:prio", "1")},
+       "InvalidParameterException",
+       "'berth:prio' is none of Berth's: berth:priority, "},
+      {cluster_arn, {tag("berth:gpu-rolling", "replac")}, "InvalidParameterException", "replace"},
+      {definition_arn, {tag("berth:max-seconds", "1h")}, "InvalidParameterException", "1h"},
   };
   for (const auto& one : cases) {
     const auto answer = tag_resource(plane, one.arn, one.tags);

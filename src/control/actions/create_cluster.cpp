@@ -41,7 +41,6 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
   TRY_VOID(check_cluster_settings(request.settings));
   TRY_VOID(check_cluster_configuration(request.configuration));
   std::string space = TRY(service_connect_namespace(request.service_connect_defaults));
-  (void)TRY(placement_policy_of(request.tags));
   const model::Cluster* cluster = model::find_cluster(step.state(), name);
   if (cluster == nullptr || cluster->status != model::ClusterStatus::Active) {
     step.change(model::ClusterPut{{.name = name,

@@ -19,6 +19,9 @@ inline constexpr std::string_view queue_seconds_tag = "berth:queue-seconds";
 inline constexpr std::string_view gang_tag = "berth:gang";
 inline constexpr std::string_view gang_size_tag = "berth:gang-size";
 
+inline constexpr std::string_view all_tags[] = {priority_tag,      share_tag, max_seconds_tag,
+                                                queue_seconds_tag, gang_tag,  gang_size_tag};
+
 // All tasks of the one RunTask call are the gang.
 inline constexpr std::string_view gang_of_call = "all";
 inline constexpr int32_t most_gang_members = 1000;
