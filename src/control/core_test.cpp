@@ -140,6 +140,31 @@ TEST(Sessions, an_unacknowledged_payload_is_sent_again) {
   EXPECT_EQ(sent_of<acs::PayloadMessage>(plane).size(), 2U);
 }
 
+TEST(RunTask, in_a_cluster_that_nothing_has_joined_is_refused) {
+  Plane plane;
+  plane.create_cluster();
+  plane.define("cpu", "");
+  const auto refused = plane.run_task("cpu");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ("InvalidParameterException", refused.error().code);
+  EXPECT_TRUE(
+      refused.error().message.starts_with("No Container Instances were found in your cluster."))
+      << refused.error().message;
+  const auto unknown = plane.run_task("none");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ("TaskDefinition not found.", unknown.error().message);
+}
+
+TEST(ListTasks, of_a_service_takes_its_name_or_arn_and_refuses_another) {
+  Plane plane;
+  plane.create_cluster();
+  api::ecs::ListTasksRequest request;
+  request.service_name = "none";
+  const auto refused = plane.call<api::ecs::ListTasksResponse>("ListTasks", request);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ("ServiceNotFoundException", refused.error().code);
+}
+
 TEST(Sessions, an_agent_that_never_connects_or_goes_away_gets_no_tasks) {
   Plane plane;
   plane.create_cluster();

@@ -149,6 +149,8 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.attachments.set_present();
   made.attributes.set_present();
   if (const auto* const instance = model::find_instance(step.state(), task.instance)) {
+    made.connectivity = instance->agent_connected ? api::ecs::Connectivity::Connected
+                                                  : api::ecs::Connectivity::Disconnected;
     const auto zone = instance->attributes.find("ecs.availability-zone");
     if (zone != instance->attributes.end()) made.availability_zone = zone->second;
     const auto architecture = instance->attributes.find("ecs.cpu-architecture");
@@ -160,7 +162,6 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   }
   made.cluster_arn = model::cluster_arn(step.settings.account, task.cluster);
   if (!task.instance.empty()) {
-    made.connectivity = api::ecs::Connectivity::Connected;
     made.connectivity_at = task.created_at;
     made.container_instance_arn = task.instance.str();
   }

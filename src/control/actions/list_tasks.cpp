@@ -4,6 +4,7 @@
 #include "control/errors.h"
 #include "control/lookup.h"
 #include "control/paging.h"
+#include "control/services/lookup.h"
 
 namespace control {
 namespace {
@@ -42,7 +43,11 @@ base::Result<Filter> filter_of(const Step& step, const model::ClusterName& clust
   }
   filter.family = request.family;
   filter.started_by = request.started_by;
-  filter.service_name = request.service_name;
+  if (request.service_name) {
+    const model::Service* const service = find_service(step, cluster, *request.service_name);
+    if (service == nullptr) return base::fail("ServiceNotFoundException", "Service not found.");
+    filter.service_name = service->name;
+  }
   if (request.launch_type) filter.launch_type = api::to_string(*request.launch_type);
   return filter;
 }

@@ -81,9 +81,6 @@ base::Result<Plan> plan(const Step& step, const model::Cluster& cluster, const R
                      .enable_execute_command = request.enable_execute_command.value_or(false),
                      .network_configuration = request.network_configuration}));
   TRY_VOID(ask_placement(made, request.placement_constraints, request.placement_strategy));
-  if (names_provider(whole.strategy, model::berth_queue)) {
-    (void)TRY(reconcile::queue::read_tags(made.task.tags));
-  }
   whole.task = std::move(made);
   return whole;
 }
@@ -112,6 +109,19 @@ base::Result<Response> explain(Step& step, const model::Cluster& cluster, const 
   }
   response.berth_explanation = TRY(explain_run(step, planned.task, providers));
   return response;
+}
+
+// A cluster that nothing has joined yet, which is no failure of one task.
+base::Result<void> require_instances(const Step& step, const model::Cluster& cluster) {
+  const bool any = std::ranges::any_of(step.state().instances, [&](const auto& entry) {
+    return entry.second.cluster == cluster.name &&
+           entry.second.status != model::InstanceStatus::Inactive;
+  });
+  if (any) return {};
+  return invalid_parameter(base::format(
+      "No Container Instances were found in your cluster. Let a machine join {}: `berth token "
+      "create` says how.",
+      cluster.name.str()));
 }
 
 // By launch type: a task that fits nowhere is a failure, and the retry is the caller's job.
@@ -169,6 +179,7 @@ Answer<Response> run_task(Step& step, const Request& request) {
       TRY(find_client_token(step, cluster->name, request.client_token, hash));
   if (used != nullptr) return answer_again(step, *used);
   Plan planned = TRY(plan(step, *cluster, request));
+  if (planned.strategy.empty()) TRY_VOID(require_instances(step, *cluster));
   TRY_VOID(prepare_gang(step, planned.strategy, count, planned.task));
   TRY_VOID(
       check_provisioning_quota(step, cluster->name, planned.strategy, static_cast<size_t>(count)));

@@ -80,9 +80,8 @@ TEST_F(Capacity, the_clusters_default_strategy_holds_where_the_call_names_nothin
   by_type.task_definition = "one";
   by_type.launch_type = api::ecs::LaunchType::Ec2;
   const auto plain = plane.call<api::ecs::RunTaskResponse>("RunTask", by_type);
-  ASSERT_TRUE(plain.has_value());
-  EXPECT_TRUE(plain->tasks.empty());
-  ASSERT_EQ(plain->failures.size(), 1u);
+  ASSERT_FALSE(plain.has_value());
+  EXPECT_THAT(plain.error().message, HasSubstr("No Container Instances were found"));
   by_type.capacity_provider_strategy = {strategy_item("gpus")};
   const auto both = plane.call<api::ecs::RunTaskResponse>("RunTask", by_type);
   ASSERT_FALSE(both.has_value());
