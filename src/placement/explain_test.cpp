@@ -111,8 +111,8 @@ The task asks for 100 CPU units, 80 MiB of memory, 1 GPU.
 The expression 'attribute:zone == near' does not hold.
 Nearest fits:
   far MemberOf placement constraint unsatisfied: The expression 'attribute:zone == near' does not hold.
-  away AGENT: The agent of the instance is not connected: The network is down. The expression 'attribute:zone == near' does not hold.
   plain ATTRIBUTE: The instance lacks the attribute berth.cuda. The expression 'attribute:zone == near' does not hold.
+  away AGENT: The agent of the instance is not connected: The network is down. The expression 'attribute:zone == near' does not hold.
 To place it:
   - drop the constraint 'attribute:zone == near'
 )text");

@@ -135,6 +135,16 @@ TEST(Place, the_nearest_fit_is_named_first) {
   EXPECT_EQ(cluster.engine.place(cluster.state, gpu_request(4), cluster.random).error().size(), 1U);
 }
 
+TEST(Place, a_full_instance_is_nearer_than_one_that_is_away) {
+  TestCluster cluster;
+  const auto away = cluster.add({.id = "away", .gpus = 4});
+  const auto full = cluster.add({.id = "full", .gpus = 4});
+  cluster.connect(away, false);
+  EXPECT_EQ(cluster.run(gpu_request(4))->instance, full);
+  expect_refused(cluster, gpu_request(1), "RESOURCE:GPU", "0 free of 4");
+  EXPECT_EQ(cluster.refusals()[0].instance, full);
+}
+
 TEST(Place, instances_that_are_away_draining_or_elsewhere_get_nothing) {
   TestCluster cluster;
   expect_refused(cluster, gpu_request(0), "NO ACTIVE INSTANCES", "Cluster default has no ACTIVE");

@@ -220,7 +220,7 @@ int32_t missing_of(const Offer& offer, const Demand& demand, const Blockers& blo
 
 int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_lasting,
                     int32_t unmet_passing) {
-  const int32_t lasting = unmet_lasting + blockers.never;
+  const int32_t lasting = unmet_lasting + blockers.never + blockers.agent;
   const int32_t obstacles = unmet_passing + blockers.count();
   return std::min(lasting, most_lasting) << 24 | std::min(obstacles, 15) << 20 |
          std::min(missing, (1 << 20) - 1);

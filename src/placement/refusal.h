@@ -47,11 +47,11 @@ struct Objections {
   }
 };
 
-// How far an instance is from taking the task: the lower, the nearer. First what waiting cannot
-// heal, then the number of obstacles, then how much is short. Never negative, below 2^28.
-// unmet_lasting: requirements on the instance that do not hold and that no task's end changes;
-// unmet_passing: those that look at the tasks on it.
-// missing: missing_of() the blocked resources.
+// How far an instance is from taking the task: the lower, the nearer. First what no task's end can
+// heal, an agent that is away included, then the number of obstacles, then how much is short. Never
+// negative, below 2^28. unmet_lasting: requirements on the instance that do not hold and that no
+// task's end changes; unmet_passing: those that look at the tasks on it. missing: missing_of() the
+// blocked resources.
 inline constexpr int32_t most_lasting = 15;  // More make no instance farther.
 int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_lasting,
                     int32_t unmet_passing);
