@@ -72,8 +72,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // A word that is no command is told as a command that is missing.
+    const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
     const bool about_words =
-        error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
+        kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError;
     if (!about_words || app.remaining(true).empty()) return app.exit(error) == 0 ? 0 : 2;
     std::fputs(unexpected(app, {argv + 1, argv + argc}).c_str(), stderr);
     return 2;
