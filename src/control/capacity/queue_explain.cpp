@@ -79,7 +79,11 @@ std::string print_queue_text(const Step& step, const model::Task& task) {
   text += base::format("Reason: {}", queue.reason.value_or(""));
   text += queue.detail && !queue.detail->empty() ? base::format(". {}\n", *queue.detail) : ".\n";
   if (queue.gang) text += line_of_gang(queue);
-  if (queue.estimated_start_at) {
+  if (queue.estimated_start_at && *queue.estimated_start_at <= step.now) {
+    text += base::format(
+        "Estimated start: overdue since {}: tasks run longer than they told with {}.\n",
+        base::format_rfc3339(*queue.estimated_start_at), reconcile::queue::max_seconds_tag);
+  } else if (queue.estimated_start_at) {
     text += base::format(
         "Estimated start: {} (in {}), {}.\n", base::format_rfc3339(*queue.estimated_start_at),
         span(*queue.estimated_start_at - step.now), queue.estimate_basis.value_or(""));

@@ -275,6 +275,8 @@ TEST_F(QueuePass, explain_tells_position_reason_estimate_and_how_sure_it_is) {
   const std::string* const basis = (*document)["queue"]["estimateBasis"].as_string();
   ASSERT_NE(basis, nullptr);
   EXPECT_EQ(*basis, "by berth:max-seconds of 1 task");
+  plane.pass(minutes(61));
+  EXPECT_THAT(*explain(task).text, HasSubstr("Estimated start: overdue since "));
 }
 
 }  // namespace
