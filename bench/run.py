@@ -3,7 +3,8 @@
 
 1. RunTask accepted durably per second, and DescribeTasks, by build/release/run_task_load, beside the
    durable transactions that the same disk does one by one.
-2. A service's way to its steady state and a pass when nothing changed: build/release/services_load.
+2. A service's way to its steady state, a pass when nothing changed, and 1,000 services that want more
+   than there is room for: build/release/services_load.
 3. 1,000 agents connected: bench/agents.py.
 4. RunTask to RUNNING through the real dockerd, beside `docker run -d` of the same image, in turns.
 """
@@ -91,7 +92,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     load("run_task_load", "RunTask and DescribeTasks over HTTP, 1,000 instances")
-    load("services_load", "Services: 5,000 tasks over 1,000 instances; 1,000 services at rest")
+    load("services_load", "Services: 5,000 tasks over 1,000 instances; 1,000 services at rest, and crowded")
     subprocess.run([sys.executable, root / "bench/agents.py", sys.argv[1]], check=True)
     os.environ.setdefault("DOCKER_HOST", "unix:///var/run/docker.sock")
     start_latency(sys.argv[1])

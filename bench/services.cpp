@@ -1,16 +1,20 @@
 // A service of 5,000 tasks, one GPU each, over 1,000 instances of eight GPUs: from CreateService to
 // its steady state, each task placed, made durable, delivered, and reported RUNNING by its
-// instance's agent; and what 1,000 services cost when nothing changes. usage: services [--tasks N]
-// [--instances N] [--services N] The driver with SQLite on the machine's disk; agents are in the
-// same process, and answer each payload at once with an acknowledgement and two reports. Prints one
-// JSON object a line.
+// instance's agent; what 1,000 services cost when nothing changes; and what they cost when each
+// wants more tasks than the instances have room for. usage: services [--tasks N] [--instances N]
+// [--services N] The driver with SQLite on the machine's disk; agents are in the same process, and
+// answer each payload at once with an acknowledgement and two reports. Prints one JSON object a
+// line.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/generated/ecs.h"
@@ -34,6 +38,12 @@ struct Options {
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+// Of the control plane; what agents do is not in it.
+struct Work {
+  double cpu_ms = 0;
+  double longest_turn_ms = 0;
+};
 
 // The time of the control plane goes with the machine's.
 class Plane {
@@ -62,13 +72,19 @@ class Plane {
   }
 
   driver::Released turn(std::vector<control::Input> inputs) {
+    const std::clock_t began = std::clock();
     driver::Released released = driver_->turn(std::move(inputs), now());
+    const double cpu_ms = 1000.0 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+    work_.cpu_ms += cpu_ms;
+    work_.longest_turn_ms = std::max(work_.longest_turn_ms, cpu_ms);
     for (const control::Reply& reply : released.replies) {
       if (!reply.result) std::fprintf(stderr, "%s\n", reply.result.error().message.c_str());
       CHECK(reply.result.has_value());
     }
     return released;
   }
+  // Since the last call.
+  Work take_work() { return std::exchange(work_, {}); }
   bool due() const { return driver_->next_timer() <= now(); }
   const model::ClusterState& state() const { return driver_->core().state(); }
 
@@ -130,6 +146,7 @@ class Plane {
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<driver::Driver> driver_;
   control::RequestId last_id_ = 0;
+  Work work_;
 };
 
 std::vector<control::Input> one(control::Input input) {
@@ -254,6 +271,56 @@ void measure_idle(Plane& plane, const Options& options) {
       seconds_since(start) * 1000 / rounds);
 }
 
+// What comes of it in that time.
+void work_for(Plane& plane, driver::Released released, double seconds) {
+  const auto start = Clock::now();
+  work_until(plane, std::move(released), [&] { return seconds_since(start) > seconds; });
+}
+
+// The second in which a service lets one GPU go.
+Work one_gpu_comes_free(Plane& plane, int gpus_left) {
+  plane.take_work();
+  api::ecs::UpdateServiceRequest request;
+  request.service = "filler";
+  request.desired_count = gpus_left;
+  work_for(plane, plane.turn(one(plane.call("UpdateService", std::move(request)))), 1);
+  return plane.take_work();
+}
+
+// Every GPU is held, and each of many services wants more tasks. One GPU comes free each second,
+// and one service gets it: all others try in vain, as often as they ever do.
+void measure_crowded(Plane& plane, const Options& options) {
+  int gpus = options.instances * 4;
+  for (const std::string name : {"other", "filler"}) {
+    driver::Released released = plane.turn(one(create_service(plane, name, gpus)));
+    work_until(plane, std::move(released), [&] { return plane.service(name).steady; });
+  }
+  const Work floor = one_gpu_comes_free(plane, --gpus);
+  std::vector<control::Input> creates;
+  for (int i = 0; i < options.services; ++i) {
+    creates.push_back(create_service(plane, base::format("crowded-{:04}", i), 8));
+  }
+  work_for(plane, plane.turn(std::move(creates)), 3);
+  const int rounds = 5;
+  Work sum;
+  for (int i = 0; i < rounds; ++i) {
+    const Work work = one_gpu_comes_free(plane, --gpus);
+    sum.cpu_ms += work.cpu_ms / rounds;
+    sum.longest_turn_ms = std::max(sum.longest_turn_ms, work.longest_turn_ms);
+  }
+  const auto taken = std::ranges::count_if(plane.state().tasks, [](const auto& entry) {
+    return entry.second.group.starts_with("service:crowded-");
+  });
+  std::printf(
+      "{\"what\":\"CPU a second, one GPU free a second, %d services want it\",\"value\":\"%.1f "
+      "ms\","
+      "\"nobody wants it\":\"%.1f ms\",\"GPUs taken\":\"%d of %d\"}\n",
+      options.services, sum.cpu_ms, floor.cpu_ms, static_cast<int>(taken), rounds + 1);
+  std::printf(
+      "{\"what\":\"longest turn of it\",\"value\":\"%.1f ms\",\"nobody wants it\":\"%.1f ms\"}\n",
+      sum.longest_turn_ms, floor.longest_turn_ms);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -271,6 +338,11 @@ int main(int argc, char** argv) {
     prepare(plane, options.instances);
     measure_steady(plane, options);
     measure_idle(plane, options);
+  }
+  {
+    Plane plane(folder + "/crowded.db");
+    prepare(plane, options.instances);
+    measure_crowded(plane, options);
   }
   std::filesystem::remove_all(folder);
   return 0;

@@ -214,7 +214,7 @@ class TaskDefinitions(Api):
             familyPrefix="fleet", status="ACTIVE")["families"])
         self.assertEqual(["fleeting"], ecs.list_task_definition_families(
             familyPrefix="fleet", status="INACTIVE")["families"])
-        with self.refused("ClientException"):
+        with self.refused("InvalidParameterException", "inactive"):
             ecs.run_task(taskDefinition=arn)
 
     def test_gpu_requirements_in_a_wrong_shape_are_answered_with_the_right_one(self):
@@ -477,7 +477,8 @@ class RunTask(Api):
         self.assertEqual(mine, set(self.listed(startedBy="ann")))
         self.assertEqual(placed, set(self.listed(family="other")))
         self.assertLessEqual(placed, set(self.listed(containerInstance=small)))
-        self.assertEqual([], self.listed(serviceName="absent"))
+        with self.refused("ServiceNotFoundException"):
+            self.listed(serviceName="absent")
         one = next(iter(mine))
         tasks.finish(one)
         self.assertNotIn(one, self.listed())

@@ -1,5 +1,7 @@
 #include "reconcile/queue/attempt.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "placement/rehearsal.h"
 
@@ -22,6 +24,7 @@ class Hidden {
     hidden_.push_back(arn);
     ground_.engine.instance_changed(nothing, arn);
   }
+  const std::vector<model::InstanceArn>& all() const { return hidden_; }
   bool any() const { return !hidden_.empty(); }
 
  private:
@@ -29,7 +32,18 @@ class Hidden {
   std::vector<model::InstanceArn> hidden_;
 };
 
-Refused refused_for_others() {
+Refused refused_for_others(const Unit& unit, const Hidden& hidden, Forecast& forecast) {
+  const bool clear = std::ranges::all_of(
+      hidden.all(), [&](const model::InstanceArn& arn) { return forecast.is_clear_of(unit, arn); });
+  if (clear) {
+    return {.reason = std::string(reason_behind),
+            .detail = base::format(
+                "There is room, but on instances that are kept clear for tasks that need a whole "
+                "one, as one does that runs now. With the tag {} it may go there.",
+                max_seconds_tag),
+            .for_others = true,
+            .kept_clear = true};
+  }
   return {.reason = std::string(reason_behind),
           .detail = "There is room, but it is kept for tasks that stand before this one.",
           .for_others = true};
@@ -69,7 +83,9 @@ std::expected<std::vector<Start>, Refused> attempt_alone(const Ground& ground, c
   Hidden hidden(ground);
   while (true) {
     auto placed = ground.engine.place(ground.state, task.need->request, ground.random);
-    if (!placed && hidden.any()) return std::unexpected(refused_for_others());
+    if (!placed && hidden.any()) {
+      return std::unexpected(refused_for_others(unit, hidden, *forecast));
+    }
     if (!placed) return std::unexpected(refused_by(placed.error()));
     std::vector<Start> starts = {{task.arn, std::move(*placed)}};
     if (forecast == nullptr) return starts;
@@ -94,7 +110,7 @@ std::expected<std::vector<Start>, Refused> attempt_gang(const Ground& ground, co
     Refused refused;
     std::vector<Start> starts = rehearse(ground, unit, refused);
     if (starts.size() < unit.members.size()) {
-      return std::unexpected(hidden.any() ? refused_for_others() : refused);
+      return std::unexpected(hidden.any() ? refused_for_others(unit, hidden, forecast) : refused);
     }
     const auto delayed = forecast.delayed_by(unit, starts);
     if (delayed.empty()) return starts;

@@ -15,6 +15,7 @@ struct Refused {
   std::string reason;
   std::string detail;
   bool for_others = false;  // It has room, but would delay those before it.
+  bool kept_clear = false;  // It has room, but only where it is kept clear for larger ones.
 };
 
 // Where each member goes, in order: the engine's choice, instances left out on which it would delay

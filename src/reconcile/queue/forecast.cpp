@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "placement/cluster.h"
+#include "reconcile/queue/kept_clear.h"
 
 namespace reconcile::queue {
 namespace {
@@ -122,7 +123,7 @@ std::optional<Plan> Forecast::plan_at(const Unit& unit, base::Time at) {
   const Interval interval{at, unit.end_of(at)};
   std::vector<size_t> chosen = spread(
       unit, nullptr, [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
-        return lanes_[lane].takes(need, interval, others);
+        return !is_clear_of(unit, lanes_[lane]) && lanes_[lane].takes(need, interval, others);
       });
   if (chosen.empty()) return std::nullopt;
   return Plan{at, std::move(chosen)};
@@ -201,6 +202,10 @@ std::string Forecast::obstacle_of(const Unit& unit) {
     }
   }
   if (nearest == nullptr) return "unknown: no instance of the cluster can run it";
+  if (is_clear_of(unit, *nearest)) {
+    return base::format("unknown: instance {} is kept clear for tasks that need a whole one",
+                        model::short_id(nearest->instance().arn.str()));
+  }
   for (const Occupant& occupant : nearest->occupants()) {
     if (occupant.until != unknown_time) continue;
     return base::format("unknown: task {} on instance {} has no {}",
@@ -218,21 +223,38 @@ std::string Forecast::obstacle_of(const Unit& unit) {
 }
 
 std::vector<size_t> Forecast::lanes_to_drain(const Unit& unit, base::Time old) {
-  std::set<std::tuple<base::Time, base::Milliseconds, size_t>> by_youngest;
+  // What is kept clear is for whoever comes first.
+  std::set<std::tuple<bool, base::Time, base::Milliseconds, size_t>> by_youngest;
   for (const WaitingTask* const member : unit.members) {
     for (const size_t lane : eligible(*member->need)) {
-      if (!lanes_[lane].bookings().empty()) continue;
+      if (!lanes_[lane].bookings().empty() || is_clear_of(unit, lanes_[lane])) continue;
       const Obstacles found = lanes_[lane].obstacles_to(*member->need, now_);
-      by_youngest.emplace(found.youngest, found.stay, lane);
+      by_youngest.emplace(lanes_[lane].is_kept_clear(), found.youngest, found.stay, lane);
     }
   }
   std::vector<size_t> preferred;
-  for (const auto& [youngest, stay, lane] : by_youngest) preferred.push_back(lane);
+  for (const auto& [clear, youngest, stay, lane] : by_youngest) preferred.push_back(lane);
   return spread(unit, &preferred,
                 [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
                   return std::ranges::binary_search(eligible(need), lane) &&
                          lanes_[lane].takes_when_drained(need, others, old);
                 });
+}
+
+void Forecast::keep_clear(size_t gpus, size_t count, base::Milliseconds longest) {
+  longest_kept_off_ = longest;
+  for (const size_t lane : lanes_to_keep_clear(lanes_, gpus, count, now_)) {
+    lanes_[lane].keep_clear();
+  }
+}
+
+bool Forecast::is_clear_of(const Unit& unit, const Lane& lane) const {
+  return lane.is_kept_clear() &&
+         stays_off_clear(unit, lane.instance().gpus.size(), now_, longest_kept_off_);
+}
+
+bool Forecast::is_clear_of(const Unit& unit, const model::InstanceArn& arn) {
+  return is_clear_of(unit, lane_of(arn));
 }
 
 bool Forecast::drain(const Unit& unit, size_t most_drained, base::Time old) {
@@ -261,7 +283,8 @@ std::vector<model::InstanceArn> Forecast::delayed_by(const Unit& unit,
   }
   std::vector<model::InstanceArn> delayed;
   for (const auto& [arn, list] : newcomers) {
-    if (!lane_of(arn).keeps_bookings(list)) delayed.push_back(arn);
+    const Lane& lane = lane_of(arn);
+    if (is_clear_of(unit, lane) || !lane.keeps_bookings(list)) delayed.push_back(arn);
   }
   return delayed;
 }

@@ -44,15 +44,22 @@ class Forecast {
   // False: even when drained none would do, or too many stand drained already.
   bool drain(const Unit& unit, size_t most_drained, base::Time old);
 
+  // Keeps at most so many instances with so many GPUs clear for tasks that need a whole one, of
+  // those that have waited for less than `longest` (kept_clear.h).
+  void keep_clear(size_t gpus, size_t count, base::Milliseconds longest);
+  // Whether that instance is kept clear of this unit.
+  bool is_clear_of(const Unit& unit, const model::InstanceArn& arn);
+
   // Whether all members have room now beside what is booked.
   bool has_room_now(const Unit& unit) { return plan_at(unit, now_).has_value(); }
-  // The instances on which these placements would delay a booking.
+  // The instances on which these placements would delay a booking, or that are kept clear of them.
   std::vector<model::InstanceArn> delayed_by(const Unit& unit, const std::vector<Start>& starts);
   // Tasks were placed there.
   void tasks_came(const std::vector<Start>& starts);
   size_t instances() const { return lanes_.size(); }
 
  private:
+  bool is_clear_of(const Unit& unit, const Lane& lane) const;
   Lane& lane_of(const model::InstanceArn& arn);
   std::vector<Occupant> occupants_of(const model::ContainerInstance& instance) const;
   // The lanes that could run it as far as attributes and constraints go.
@@ -69,6 +76,7 @@ class Forecast {
   std::map<const Need*, std::vector<size_t>> eligible_;  // Looked up, never iterated.
   std::deque<Need> combined_;  // What instances are drained for; bookings point to it.
   size_t drained_ = 0;
+  base::Milliseconds longest_kept_off_{};
 };
 
 }  // namespace reconcile::queue

@@ -71,8 +71,10 @@ class Lane {
   const std::vector<Occupant>& occupants() const { return occupants_; }
   const std::vector<Booking>& bookings() const { return bookings_; }
   bool is_drained() const { return drained_; }
+  bool is_kept_clear() const { return kept_clear_; }
 
   void book(const Booking& booking);
+  void keep_clear() { kept_clear_ = true; }
   // The tasks on it changed; bookings stay.
   void set_occupants(std::vector<Occupant> occupants);
 
@@ -101,6 +103,7 @@ class Lane {
   std::vector<Occupant> occupants_;
   std::vector<Booking> bookings_;
   bool drained_ = false;
+  bool kept_clear_ = false;
   // offers_[n]: when the first n occupants have gone, bookings left out.
   std::vector<placement::Offer> offers_;
   model::ContainerInstance emptying_;  // As of offers_.back().

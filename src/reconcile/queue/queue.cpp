@@ -8,6 +8,7 @@
 #include "reconcile/queue/attempt.h"
 #include "reconcile/queue/deadline.h"
 #include "reconcile/queue/forecast.h"
+#include "reconcile/queue/kept_clear.h"
 #include "reconcile/queue/order.h"
 #include "reconcile/queue/unit.h"
 
@@ -33,6 +34,7 @@ class Pass {
       if (unit.deadline) wake_at(*unit.deadline);
       if (!unit.complete) tell_incomplete(unit);
     }
+    keep_clear(units);
     for (const size_t index : in_order(units)) {
       const Unit& unit = units[index];
       auto starts = attempt(unit);
@@ -60,6 +62,14 @@ class Pass {
     return by_age;
   }
 
+  void keep_clear(const std::vector<Unit>& units) {
+    if (settings_.strict_order || units.empty()) return;
+    const size_t gpus = most_held_whole(ground_.state, ground_.cluster);
+    if (gpus == 0) return;
+    const size_t count = forecast().instances() * settings_.kept_clear_percent / 100;
+    forecast().keep_clear(gpus, count, settings_.longest_kept_off);
+  }
+
   void wake_at(base::Time time) {
     if (time > now_) outcome_.wake = std::min(outcome_.wake, time);
   }
@@ -76,7 +86,9 @@ class Pass {
     if (unit.is_gang()) return attempt_gang(ground_, unit, forecast());
     const Need* const need = unit.members.front()->need;
     const base::Time until = unit.end_of(now_);
-    const auto known = known_.find(need);
+    // One that has waited for long may go where an equal one may not.
+    const std::pair kind(need, unit.queued_at + settings_.longest_kept_off <= now_);
+    const auto known = known_.find(kind);
     if (known != known_.end() &&
         (!known->second.refused.for_others || until >= known->second.until)) {
       return std::unexpected(known->second.refused);
@@ -88,7 +100,7 @@ class Pass {
               base::format("{} other kinds of tasks stand before it.", settings_.most_tried)});
     }
     auto starts = attempt_alone(ground_, unit, forecast_ ? &*forecast_ : nullptr);
-    if (!starts) known_[need] = {starts.error(), until};
+    if (!starts) known_[kind] = {starts.error(), until};
     return starts;
   }
 
@@ -118,6 +130,7 @@ class Pass {
     common.position = length_;
     common.reason = refused.reason;
     common.detail = refused.detail;
+    if (refused.kept_clear) wake_at(unit.queued_at + settings_.longest_kept_off);
     if (!settings_.strict_order) look_ahead(unit, common);
     for (const WaitingTask* const member : unit.members) {
       Verdict verdict = verdict_of(unit, *member);
@@ -161,7 +174,7 @@ class Pass {
   const Settings& settings_;
   Outcome outcome_;
   std::optional<Forecast> forecast_;
-  std::map<const Need*, Known> known_;  // Looked up, never iterated.
+  std::map<std::pair<const Need*, bool>, Known> known_;  // Looked up, never iterated.
   size_t booked_ = 0;
   int32_t length_ = 0;
 };

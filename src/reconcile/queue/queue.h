@@ -7,8 +7,9 @@
 // their length (berth:max-seconds), and that room is booked for it. What comes later may pass it
 // only where no booking is delayed: conservative backfill. Where nobody knows when room comes free,
 // a task that has waited longer than `patience` has instances drained for it, so that a stream of
-// small tasks cannot starve it. Source of the name and idea: Feitelson and Weil, "Utilization and
-// predictability in scheduling the IBM SP2 with backfilling", IPPS 1998.
+// small tasks cannot starve it; and while tasks run that need a whole instance, some are kept clear
+// for the next of them (kept_clear.h). Source of the name and idea: Feitelson and Weil,
+// "Utilization and predictability in scheduling the IBM SP2 with backfilling", IPPS 1998.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,11 @@ struct Settings {
   base::Milliseconds long_run = std::chrono::hours(1);
   // Part of the cluster's instances that may stand drained at a time; always one at least.
   size_t most_drained_percent = 10;
+  // Part of the cluster's instances that are kept clear for tasks that need a whole one, while one
+  // runs; of small clusters none.
+  size_t kept_clear_percent = 5;
+  // Nothing is kept clear of a task that has waited longer.
+  base::Milliseconds longest_kept_off = std::chrono::hours(1);
   // Nobody passes a task that waits: for comparison.
   bool strict_order = false;
 };
