@@ -193,6 +193,24 @@ std::string Forecast::basis_of(const Plan& plan) const {
   return text;
 }
 
+namespace {
+
+// A task whose end nobody knows; of several one that holds GPUs, where those are wanted. nullptr:
+// every end is known.
+const model::Task* in_the_way_of(const Need& need, const Lane& lane) {
+  const model::Task* found = nullptr;
+  for (const Occupant& occupant : lane.occupants()) {
+    if (occupant.until != unknown_time) continue;
+    const bool holds_gpus = !occupant.task->held.gpus.empty();
+    if (found == nullptr || (need.demand.wants_gpu() && found->held.gpus.empty() && holds_gpus)) {
+      found = occupant.task;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::string Forecast::obstacle_of(const Unit& unit) {
   const Need& need = *unit.members.front()->need;
   Lane* nearest = nullptr;
@@ -206,10 +224,9 @@ std::string Forecast::obstacle_of(const Unit& unit) {
     return base::format("unknown: instance {} is kept clear for tasks that need a whole one",
                         model::short_id(nearest->instance().arn.str()));
   }
-  for (const Occupant& occupant : nearest->occupants()) {
-    if (occupant.until != unknown_time) continue;
+  if (const model::Task* const task = in_the_way_of(need, *nearest)) {
     return base::format("unknown: task {} on instance {} has no {}",
-                        model::short_id(occupant.task->arn.str()),
+                        model::short_id(task->arn.str()),
                         model::short_id(nearest->instance().arn.str()), max_seconds_tag);
   }
   if (!nearest->bookings().empty()) {

@@ -184,7 +184,9 @@ TEST(Queue, a_task_beside_what_is_booked_delays_nobody) {
 TEST(Queue, where_nobody_knows_the_task_in_the_way_is_named) {
   World world;
   world.add("a", 2);
+  world.submit({.request = asks(0), .runs = minutes(100)});
   const auto running = world.submit({.request = asks(1), .runs = minutes(100)});
+  world.submit({.request = asks(0), .runs = minutes(100)});
   world.pass();
   const auto task = world.submit({.request = asks(2), .runs = minutes(1)});
   const auto impossible = world.submit({.request = asks(3), .runs = minutes(1)});
