@@ -302,6 +302,10 @@ class Server:
         """Also after kill() or stop(): the same data, the same port."""
         if self.process:
             self.process.close()
+        kept = os.path.join(self.data, "credentials.json")
+        if os.path.exists(kept):  # A restored one has the account that it was made with.
+            with open(kept) as file:
+                self.account = json.load(file)["account"]
         self.process = Process(self.command, [
             *self.prefix, BERTH, self.command, "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
             "--account", self.account, *self.options], self.environment)

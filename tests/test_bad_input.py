@@ -166,7 +166,7 @@ class Signatures(BadInput):
 
     def test_the_scope_of_an_unknown_service(self):
         reply = server.call("ListClusters", {}, service="dynamodb")
-        self.refused(reply, "InvalidSignatureException", "ecs")
+        self.refused(reply, "UnknownOperationException", "no service 'dynamodb'", "'ecs'")
 
     def sts(self, query, **signing):
         return server.send(server.signed(

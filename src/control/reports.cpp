@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "control/errors.h"
 #include "control/lookup.h"
+#include "control/official_agent.h"
 #include "control/services/pull_events.h"
 
 namespace control {
@@ -104,10 +105,6 @@ void explain_stop(const Step& step, const model::Task& task,
   change.stopped_reason = !reason.empty()    ? reason
                           : essential_exited ? "Essential container in task exited"
                                              : "All containers in task exited";
-}
-
-bool is_berth_agent(const model::ContainerInstance& instance) {
-  return instance.attributes.contains("berth.agent");
 }
 
 const api::ecs::BerthGpuRelease* release_of(const api::ecs::SubmitTaskStateChangeRequest& report,

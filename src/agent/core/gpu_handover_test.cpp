@@ -154,9 +154,15 @@ TEST(recovery, a_share_that_is_not_proven_in_time_is_told_as_not_empty) {
   write task/t1
   op 11 ProbeGpu GPU-1 beside c2
 > done 11 gpu busy 1000 MiB above its baseline
-> tick +5s
+> tick +1s
+  op 12 ProbeGpu GPU-1 beside c2
+  submit 13 t1 RUNNING a=STOPPED(0)
+> submitted 13 accepted
   write task/t1
-  submit 12 t1 STOPPED a=STOPPED(0), GPU-1 NOT empty (1000 MiB above its baseline)
+> done 12 gpu busy 1000 MiB above its baseline
+> tick +4s
+  write task/t1
+  submit 14 t1 STOPPED a=STOPPED(0), GPU-1 NOT empty (1000 MiB above its baseline)
 )");
 }
 

@@ -91,10 +91,19 @@ bool is_slow(const Step& step, Task& task) {
   return step.now >= patience;
 }
 
+// Its GPUs are not proven empty yet. Where that takes a while, the containers' end is told before.
+std::string_view status_until_proven(const Step& step, Task& task) {
+  if (!task.record.reached_running) return "";
+  const base::Time patience = *task.record.stopped_at + stage_patience;
+  if (step.now >= patience) return "RUNNING";
+  look_again(task, patience);
+  return "";
+}
+
 // "STOPPED", "RUNNING" or "PENDING"; empty: there is nothing to tell yet.
 std::string_view task_status(const Step& step, Task& task) {
   if (task.all_stopped()) {
-    if (!gpus_settled(task)) return "";
+    if (!gpus_settled(task)) return status_until_proven(step, task);
     const base::Time patience = *task.record.stopped_at + step.state.config.log_grace;
     if (logs_delivered(task) || step.now >= patience) return "STOPPED";
     look_again(task, patience);

@@ -199,6 +199,45 @@ TEST_F(Machines, a_deleted_group_is_kept_until_a_list_shows_whether_a_failed_lau
   EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
 }
 
+// What the process before had launched, and whether that failed, died with it.
+TEST_F(Machines, a_deleted_group_without_machines_outlives_a_restart_until_a_list_that_can_tell) {
+  alter_group([](model::AutoScalingGroup& altered) { altered.deleting = true; });
+  const base::Time restarted = plane.now;
+  pass(std::chrono::seconds(30));
+  ASSERT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"));
+  report(MachinesListed{restarted + std::chrono::seconds(59), {}});
+  pass(std::chrono::minutes(10));
+  ASSERT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"))
+      << "a machine launched just before the restart may not have been listed yet";
+  report(MachinesListed{restarted + std::chrono::minutes(1), {}});
+  EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
+}
+
+TEST_F(Machines, a_deleted_group_without_machines_goes_after_a_restart_where_nobody_lists) {
+  alter_group([](model::AutoScalingGroup& altered) { altered.deleting = true; });
+  pass(std::chrono::minutes(4));
+  EXPECT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"));
+  restart();
+  pass(std::chrono::minutes(4));
+  EXPECT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"))
+      << "each process waits for itself";
+  pass(std::chrono::minutes(2));
+  EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
+}
+
+TEST_F(Machines, a_machine_that_a_list_shows_after_a_restart_ends_before_its_deleted_group_goes) {
+  alter_group([](model::AutoScalingGroup& altered) { altered.deleting = true; });
+  const base::Time restarted = plane.now;
+  pass(std::chrono::minutes(1));
+  report(
+      MachinesListed{restarted + std::chrono::minutes(1), {{"group-1-0123456789abcdef", "i-1"}}});
+  ASSERT_THAT(orders, SizeIs(1));
+  EXPECT_EQ(std::get<TerminateMachine>(orders[0]).id, "i-1");
+  EXPECT_TRUE(plane.core.state().auto_scaling_groups.contains("gpus"));
+  report(MachineTerminated{"i-1"});
+  EXPECT_FALSE(plane.core.state().auto_scaling_groups.contains("gpus"));
+}
+
 TEST_F(Machines, a_deleted_group_without_a_provider_that_lists_goes_after_a_while) {
   desire(1);
   pass();
