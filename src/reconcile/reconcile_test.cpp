@@ -268,6 +268,40 @@ TEST(Backoff, a_crash_loop_slows_down_and_says_so) {
   EXPECT_TRUE(world.said("is unable to consistently start tasks successfully"));
 }
 
+TEST(Backoff, a_task_set_whose_tasks_run_starts_the_next_ones_at_once) {
+  World world;
+  world.add_instance("i", 8);
+  model::Service made;
+  made.controller = api::ecs::DeploymentControllerType::External;
+  made.desired_count = 1;
+  made.deployment_configuration.minimum_healthy_percent = 0;
+  made.deployment_configuration.maximum_percent = 200;
+  model::TaskSet set;
+  set.id = "ecs-svc/1";
+  set.source = source_of(world.define(1));
+  set.scale_percent = 100;
+  made.task_sets.push_back(set);
+  world.create(made);
+  // Each crashes once a day, and is well in between.
+  for (int day = 0; day < 20; ++day) {
+    world.pass();
+    ASSERT_EQ(world.tasks().size(), 1U) << "day " << day;
+    model::TaskArn task = world.tasks().front();
+    world.running(task);
+    world.end(task);
+    world.now += std::chrono::seconds(5);
+    world.pass();
+    ASSERT_EQ(world.tasks().size(), 1U) << "day " << day << ": it waits longer than the first time";
+    task = world.tasks().front();
+    world.running(task);
+    world.now += std::chrono::hours(24);
+    world.pass();
+    world.update([&](model::Service& service) { service.task_sets.front().scale_percent = 0; });
+    world.run();
+    world.update([&](model::Service& service) { service.task_sets.front().scale_percent = 100; });
+  }
+}
+
 TEST(Draining, running_tasks_are_replaced_first_and_pending_ones_stop_at_once) {
   World world;
   const auto drained = world.add_instance("i", 2);

@@ -31,6 +31,15 @@ bool in_place(const Pool& pool) {
          count_of(pool.current, Phase::Starting) == 0;
 }
 
+// Once all that it wants has proved itself, the failures of before count for nothing.
+void forgive_failures(Draft& draft, size_t index, const Pool& pool) {
+  if (draft.service().task_sets[index].failures_in_row == 0) return;
+  if (pool.desired == 0 || count_of(pool.current, Phase::Healthy) < pool.desired) return;
+  model::TaskSet& set = draft.altered().task_sets[index];
+  set.failures_in_row = 0;
+  set.start_not_before.reset();
+}
+
 void follow_stability(Draft& draft, size_t index, bool steady) {
   using Stability = api::ecs::StabilityStatus;
   const Stability now = steady ? Stability::SteadyState : Stability::Stabilizing;
@@ -82,6 +91,7 @@ bool plan_task_sets(Draft& draft, const Census& census) {
     const model::TaskSet& set = draft.service().task_sets[i];
     Pool pool = pool_of(draft, census, set);
     const bool steady = in_place(pool);
+    forgive_failures(draft, i, pool);
     plan_one(draft, set, std::move(pool));
     follow_stability(draft, i, steady);
     all_in_place = all_in_place && steady;

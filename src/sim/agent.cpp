@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/json.h"
+#include "sim/secret_fetch.h"
+
 namespace sim {
 namespace {
 
@@ -27,12 +30,14 @@ agent::core::Config config_of(const std::string& name, uint64_t seed) {
 
 }  // namespace
 
-Agent::Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server)
+Agent::Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server,
+             Ledger& ledger)
     : ground_(ground),
       plant_(plant),
       machine_(machine),
       link_(link),
       server_(server),
+      ledger_(ledger),
       who_("agent " + machine.name()) {
   clock_ = ground_.draw_clock();
 }
@@ -69,6 +74,7 @@ void Agent::start() {
 void Agent::die() {
   core_.reset();
   ++life_;
+  execution_keys_.clear();
   inbox_.clear();
   unwritten_.clear();
   turn_scheduled_ = false;
@@ -186,6 +192,11 @@ bool Agent::write(std::vector<Output>& outputs) {
     std::ranges::move(output.journal, std::back_inserter(writes));
   }
   if (writes.empty()) return true;
+  if (ground_.on_written) {
+    for (const auto& one : writes) {
+      if (one.value) ground_.on_written("the journal of " + name() + ", " + one.key, *one.value);
+    }
+  }
   const bool fails = ground_.mishap(ground_.rates.journal_fails);
   if (fails && ground_.random.chance(50)) {
     crash("its journal cannot be written");
@@ -207,7 +218,21 @@ bool Agent::write(std::vector<Output>& outputs) {
   return false;
 }
 
+// What an operator reads of it, and what the control plane hears.
+void Agent::say(const Output& output) {
+  for (const agent::core::Note& note : output.notes) {
+    ground_.on_written("a note of the agent of " + name(), note.text);
+  }
+  for (const agent::core::Submit& submit : output.submits) {
+    ground_.on_written("a report of the agent of " + name(), api::print(submit.request));
+  }
+}
+
 void Agent::release(Output& output) {
+  if (ground_.on_written) say(output);
+  for (const agent::core::CredentialsSet& given : output.credentials) {
+    if (given.role_type == "TaskExecution") execution_keys_[given.task_arn] = given.credentials;
+  }
   for (const agent::core::Note& note : output.notes) ground_.tell(who_, "{}", note.text);
   for (const agent::core::OperationId id : output.cancelled) machine_.cancel(id);
   for (const agent::core::Operation& operation : output.operations) begin(operation);
@@ -236,7 +261,28 @@ void Agent::begin(const agent::core::Operation& operation) {
       answer(std::unexpected(error));
     });
   }
+  const auto* const create = std::get_if<agent::core::CreateContainer>(&operation.request);
+  if (create != nullptr && !create->secrets.empty()) return fetch_and_create(operation, answer);
   machine_.begin(operation, answer);
+}
+
+void Agent::fetch_and_create(const agent::core::Operation& operation,
+                             const Machine::Answer& answer) {
+  const auto& create = std::get<agent::core::CreateContainer>(operation.request);
+  const auto key = execution_keys_.find(create.task_arn);
+  if (key == execution_keys_.end()) {
+    return ground_.fail("secrets_honest",
+                        base::format("the agent of {} makes a container of task {} with secrets "
+                                     "before it has the key of the execution role",
+                                     name(), short_name(create.task_arn)));
+  }
+  fetch_secrets(ground_, link_, server_, ledger_, create, key->second,
+                [this, life = life_, id = operation.id, answer](CompletedRequest completed) {
+                  if (life != life_ || !core_) return;
+                  if (!completed) return answer(std::unexpected(completed.error()));
+                  plant_.completed(*completed);
+                  machine_.begin({id, std::move(*completed)}, answer);
+                });
 }
 
 void Agent::wake_at(base::Time local) {

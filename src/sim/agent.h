@@ -15,6 +15,7 @@
 #include "sim/agent_link.h"
 #include "sim/events.h"
 #include "sim/ground.h"
+#include "sim/ledger.h"
 #include "sim/machine.h"
 #include "sim/network.h"
 #include "sim/planted/plant.h"
@@ -27,7 +28,7 @@ class Agent {
   using Journal = std::map<std::string, std::string>;
 
   // The references outlive the agent.
-  Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server);
+  Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server, Ledger& ledger);
 
   void start();
   // The process dies; the containers live on.
@@ -61,7 +62,10 @@ class Agent {
   // False: the process has died of it.
   bool write(std::vector<agent::core::Output>& outputs);
   void release(agent::core::Output& output);
+  void say(const agent::core::Output& output);
   void begin(const agent::core::Operation& operation);
+  // The container's secrets first, then Docker.
+  void fetch_and_create(const agent::core::Operation& operation, const Machine::Answer& answer);
   void wake_at(base::Time local);
   void look_for_docker();
   void die();
@@ -72,6 +76,7 @@ class Agent {
   Machine& machine_;
   Link& link_;
   Server& server_;
+  Ledger& ledger_;
   std::string who_;
   DriftingClock clock_;
   Journal journal_;
@@ -81,6 +86,8 @@ class Agent {
   uint64_t wakes_ = 0;
   std::optional<agent::core::Core> core_;
   std::unique_ptr<AgentLink> control_;
+  // Of tasks' execution roles, by task: in memory only, as the control plane sends them.
+  std::map<std::string, acs::IAMRoleCredentials> execution_keys_;
   base::Time core_wake_at_ = base::Time::min();
   bool turn_scheduled_ = false;
   std::vector<agent::core::Input> inbox_;

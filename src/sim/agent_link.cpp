@@ -149,7 +149,7 @@ void AgentLink::registered(
 }
 
 void AgentLink::connect(const std::string& arn) {
-  const int64_t highest = connect_->highest;
+  const acs::AgentSession::Connect how = *connect_;
   connect_.reset();
   const uint64_t socket = ++socket_;
   api::ecs::DiscoverPollEndpointRequest request;
@@ -158,14 +158,15 @@ void AgentLink::connect(const std::string& arn) {
   call_api<api::ecs::DiscoverPollEndpointResponse>(
       ground_, link_, server_, "DiscoverPollEndpoint", request,
       [this, life = life_, arn, socket,
-       highest](const base::Result<api::ecs::DiscoverPollEndpointResponse>& answer) {
+       how](const base::Result<api::ecs::DiscoverPollEndpointResponse>& answer) {
         if (life->over || socket != socket_) return;
-        if (answer) return open(arn, socket, highest);
+        if (answer) return open(arn, socket, how);
         socket_closed(socket, 0, answer.error().code + ": " + answer.error().message);
       });
 }
 
-void AgentLink::open(const std::string& arn, uint64_t socket, int64_t highest) {
+void AgentLink::open(const std::string& arn, uint64_t socket,
+                     const acs::AgentSession::Connect& how) {
   const auto current = [this, life = life_, socket] { return !life->over && socket == socket_; };
   connection_ = std::make_shared<Connection>(
       ground_, link_, socket,
@@ -183,9 +184,9 @@ void AgentLink::open(const std::string& arn, uint64_t socket, int64_t highest) {
                                 [this, current, socket](uint16_t code, const std::string& why) {
                                   if (current()) socket_closed(socket, code, why);
                                 }});
-  link_.carry([this, current, connection = connection_, arn, highest] {
+  link_.carry([this, current, connection = connection_, arn, how] {
     if (!current() || connection->was_accepted()) return;
-    if (!server_.take_connection(connection, "default", arn, highest)) {
+    if (!server_.take_connection(connection, "default", arn, how)) {
       socket_closed(socket_, 0, "connection refused");
     }
   });

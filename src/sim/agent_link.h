@@ -51,7 +51,7 @@ class AgentLink {
   void registered(bool for_core, const std::string& told_reason,
                   const base::Result<api::ecs::RegisterContainerInstanceResponse>& answer);
   void connect(const std::string& arn);
-  void open(const std::string& arn, uint64_t socket, int64_t highest);
+  void open(const std::string& arn, uint64_t socket, const acs::AgentSession::Connect& how);
   void socket_closed(uint64_t socket, uint16_t code, const std::string& reason);
 
   Ground& ground_;

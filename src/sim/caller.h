@@ -60,8 +60,8 @@ class Caller {
   // definition is not there yet (again).
   static bool is_worth_another_try(const base::Error& error) {
     return error.code == unreachable || error.code == "ServerException" ||
-           error.code == "ThrottlingException" || error.code == "ClusterNotFoundException" ||
-           error.message == "TaskDefinition not found.";
+           error.code == "ThrottlingException" || error.code.starts_with("Internal") ||
+           error.code == "ClusterNotFoundException" || error.message == "TaskDefinition not found.";
   }
 
   Ground& ground_;

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "reconcile/queue/tags.h"
+#include "sim/secret_owners.h"
 
 namespace sim {
 namespace {
@@ -12,6 +13,15 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::string_view who = "client";
+
+// A secret of Secrets Manager goes by its ARN, behind which stands what of it is meant.
+std::string value_from(const FamilySecret& secret) {
+  if (is_parameter(secret.secret)) return secret.secret;
+  const model::Account account;
+  return base::format("arn:aws:secretsmanager:{}:{}:secret:{}{}", account.region, account.id,
+                      secret.secret,
+                      secret.is_member ? base::format(":{}::", secret_member) : std::string());
+}
 
 api::ecs::ContainerDefinition container_of(const Family& family) {
   api::ecs::ContainerDefinition container;
@@ -29,6 +39,11 @@ api::ecs::ContainerDefinition container_of(const Family& family) {
     } else {
       gpu.value = family.all_gpus ? "ALL" : base::format("{}", family.gpus);
     }
+  }
+  for (const FamilySecret& secret : family.secrets) {
+    api::ecs::Secret& named = container.secrets.emplace_back();
+    named.name = secret.variable;
+    named.value_from = value_from(secret);
   }
   if (family.host_port != 0) {
     api::ecs::PortMapping& port = container.port_mappings.emplace_back();
@@ -49,6 +64,10 @@ api::ecs::RegisterTaskDefinitionRequest definition_of(const Family& family) {
   api::ecs::RegisterTaskDefinitionRequest request;
   request.family = family.name;
   request.container_definitions.push_back(container_of(family));
+  if (!family.secrets.empty()) {
+    request.execution_role_arn = "sim-execution";
+    request.task_role_arn = "sim-task";
+  }
   if (!family.sidecar) return request;
   api::ecs::ContainerDefinition sidecar;
   sidecar.name = "sidecar";

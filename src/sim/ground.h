@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,9 @@ struct Ground {
   Rates rates;
   bool faults_on = true;
   std::optional<Failure> failure;
+  // Hears every text that somebody keeps or passes on: the records of the server, the journals,
+  // notes and reports of agents, payloads. Empty where nobody wants to know.
+  std::function<void(std::string_view where, std::string_view text)> on_written;
 };
 
 }  // namespace sim

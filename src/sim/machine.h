@@ -34,6 +34,7 @@ struct SimContainer {
   std::string task_arn;
   std::string container_name;
   std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> environment;
   std::vector<uint16_t> host_ports;
   agent::core::GpuAccess gpus;
   ContainerPlan plan;

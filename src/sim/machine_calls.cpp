@@ -50,6 +50,16 @@ ContainerPlan draw_plan(Ground& ground, std::string_view image) {
   return plan;
 }
 
+std::map<std::string, std::string> environment(const json::Value& body) {
+  std::map<std::string, std::string> variables;
+  for (const json::Value& variable : body["Env"].items()) {
+    const std::string text = variable.text_or("");
+    const size_t end = text.find('=');
+    if (end != std::string::npos) variables[text.substr(0, end)] = text.substr(end + 1);
+  }
+  return variables;
+}
+
 std::vector<uint16_t> host_ports(const json::Value& body) {
   std::vector<uint16_t> ports;
   for (const json::Field& mapping : body["HostConfig"]["PortBindings"].fields()) {
@@ -161,6 +171,7 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::CreateContainer
   }
   made.task_arn = made.labels["com.amazonaws.ecs.task-arn"];
   made.container_name = made.labels["com.amazonaws.ecs.container-name"];
+  made.environment = environment(request.body);
   made.host_ports = host_ports(request.body);
   made.gpus = request.gpus;
   made.plan = draw_plan(machine.ground_, request.body["Image"].text_or(""));

@@ -5,7 +5,8 @@
 namespace sim {
 
 NamedOperation find_operation(std::string_view name) {
-  for (const api::Service* const service : {&api::ecs_service(), &api::autoscaling_service()}) {
+  for (const api::Service* const service : {&api::ecs_service(), &api::autoscaling_service(),
+                                            &api::ssm_service(), &api::secretsmanager_service()}) {
     if (const api::Operation* const found = api::find(*service, name)) return {service, found};
   }
   CHECK(false);

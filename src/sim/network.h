@@ -6,6 +6,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,10 +43,11 @@ class Link {
 
 using ApiReply = std::expected<api::Any, base::Error>;
 
-// An operation of ECS or of Auto Scaling.
+// An operation of ECS, of Auto Scaling or of the secret store, and who signs the call.
 struct NamedOperation {
   const api::Service* service = nullptr;
   const api::Operation* operation = nullptr;
+  std::optional<acs::IAMRoleCredentials> key = {};  // Of a task's role; none: the caller's own.
 };
 NamedOperation find_operation(std::string_view name);
 
@@ -61,10 +63,12 @@ class ApiServer {
 // The error code of a call that got no answer: whether it took effect is not known.
 inline constexpr std::string_view unreachable = "Unreachable";
 
-// Makes one API call; `done` is called once. Errors: `unreachable`; the server's.
+// Makes one API call; `done` is called once. `key`: as in NamedOperation. Errors: `unreachable`;
+// the server's.
 template <class Response, class Request>
 void call_api(Ground& ground, Link& link, ApiServer& server, std::string_view operation,
-              Request request, std::function<void(base::Result<Response>)> done) {
+              Request request, std::function<void(base::Result<Response>)> done,
+              std::optional<acs::IAMRoleCredentials> key = {}) {
   // Shared by the copies of the call that are under way and its time limit.
   struct Pending {
     bool answered = false;
@@ -76,7 +80,8 @@ void call_api(Ground& ground, Link& link, ApiServer& server, std::string_view op
   };
   const auto pending = std::make_shared<Pending>();
   pending->done = std::move(done);
-  const NamedOperation found = find_operation(operation);
+  NamedOperation found = find_operation(operation);
+  found.key = std::move(key);
   const auto arrives = [&link, &server, found, pending, request = std::move(request)] {
     const auto answered = [&link, pending](std::shared_ptr<const ApiReply> reply) {
       link.carry([pending, reply = std::move(reply)] {

@@ -60,6 +60,8 @@ struct Rates {
   base::Milliseconds longest_boot{20'000};
   base::Milliseconds longest_unlisted{0};  // From a machine's launch until it is listed.
 
+  uint32_t secret_calls_fail = 0;  // Of the secret store, per call; half of them were done.
+
   // GPUs.
   base::Milliseconds gpu_fall_every{0};
   uint32_t vram_lingers = 0;       // For some seconds after the process died.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/json.h"
+
 namespace sim {
 namespace {
 
@@ -13,6 +15,14 @@ constexpr base::Milliseconds no_patience{0};
 
 store::Store& beneath(std::unique_ptr<store::Store>& planted, store::Store& faulty) {
   return planted != nullptr ? *planted : faulty;
+}
+
+template <class... Requests>
+void note_task_sets(const api::Any& input, SeenCall& seen) {
+  const auto note = [&](const auto* request) {
+    if (request != nullptr) seen.task_sets_of = request->service.value_or("");
+  };
+  (note(input.get_if<Requests>()), ...);
 }
 
 SeenCall seen_of(const api::Operation& operation, const api::Any& input) {
@@ -27,21 +37,29 @@ SeenCall seen_of(const api::Operation& operation, const api::Any& input) {
     seen.service = create->service_name.value_or("");
   } else if (const auto* update = input.get_if<api::ecs::UpdateServiceRequest>()) {
     seen.service = update->service.value_or("");
+    seen.desired_count = update->desired_count;
   } else if (const auto* remove = input.get_if<api::ecs::DeleteServiceRequest>()) {
     seen.service = remove->service.value_or("");
   } else if (const auto* protection = input.get_if<api::ecs::UpdateTaskProtectionRequest>()) {
     seen.protection = *protection;
+  }
+  note_task_sets<api::ecs::CreateTaskSetRequest, api::ecs::UpdateTaskSetRequest,
+                 api::ecs::UpdateServicePrimaryTaskSetRequest, api::ecs::DeleteTaskSetRequest>(
+      input, seen);
+  if (const auto* scale = input.get_if<api::ecs::UpdateTaskSetRequest>()) {
+    seen.update_task_set = *scale;
   }
   return seen;
 }
 
 }  // namespace
 
-Server::Server(Ground& ground, Plant& plant, MachineProvider& machines, control::Settings settings,
-               Watcher watcher)
+Server::Server(Ground& ground, Plant& plant, MachineProvider& machines, SecretStore& secrets,
+               control::Settings settings, Watcher watcher)
     : ground_(ground),
       plant_(plant),
       machines_(machines),
+      secrets_(secrets),
       settings_(std::move(settings)),
       watcher_(std::move(watcher)),
       faulty_(memory_, ground.random.next(), {}),
@@ -125,10 +143,25 @@ void Server::lose_disk() {
   disk_.records.clear();
   disk_.expire_leader();
   watched_.disk_lost();
+  secrets_.lose_disk();
+}
+
+void Server::take_secret_call(const NamedOperation& operation, const api::Any& input, Reply reply) {
+  // Shared by the copies of the answer that are under way.
+  const auto answer = std::make_shared<const ApiReply>(
+      secrets_.answer(operation, input, settings_, driver_->core().state(), local_now()));
+  ground_.events.after(ground_.between(base::Milliseconds{1}, base::Milliseconds{20}),
+                       [this, life = life_, answer, reply = std::move(reply)] {
+                         if (life == life_) reply(answer);
+                       });
 }
 
 bool Server::take_call(const NamedOperation& operation, api::Any input, Reply reply) {
   if (driver_ == nullptr) return false;
+  if (SecretStore::serves(*operation.service)) {
+    take_secret_call(operation, input, std::move(reply));
+    return true;
+  }
   const control::RequestId id = ++last_request_;
   SeenCall seen = seen_of(*operation.operation, input);
   seen.id = id;
@@ -142,7 +175,7 @@ bool Server::take_call(const NamedOperation& operation, api::Any input, Reply re
 
 bool Server::take_connection(const std::shared_ptr<Connection>& connection,
                              const std::string& cluster, const std::string& instance,
-                             int64_t highest) {
+                             const acs::AgentSession::Connect& how) {
   if (driver_ == nullptr) return false;
   const control::SessionId session = ++last_session_;
   connections_[session] = connection;
@@ -160,7 +193,8 @@ bool Server::take_connection(const std::shared_ptr<Connection>& connection,
   take(control::SessionOpened{.session = session,
                               .cluster = model::ClusterName(cluster),
                               .instance = model::InstanceArn(instance),
-                              .highest = highest});
+                              .send_credentials = how.send_credentials,
+                              .highest = how.highest});
   return true;
 }
 
@@ -238,6 +272,14 @@ void Server::turn() {
 
 void Server::send(const std::vector<control::ToAgent>& messages) {
   for (const control::ToAgent& message : messages) {
+    const auto* const payload = std::get_if<acs::PayloadMessage>(&message.message);
+    if (payload != nullptr && ground_.on_written) {
+      for (const acs::Task& task : payload->tasks) {
+        for (const acs::Container& container : task.containers) {
+          ground_.on_written("a payload", api::print(container));
+        }
+      }
+    }
     const auto connection = connections_.find(message.session);
     if (connection != connections_.end()) connection->second->send_to_agent(message.message);
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "acs/agent_session.h"
 #include "control/input.h"
 #include "control/settings.h"
 #include "driver/driver.h"
@@ -18,6 +19,7 @@
 #include "sim/machine_provider.h"
 #include "sim/network.h"
 #include "sim/planted/plant.h"
+#include "sim/secret_store.h"
 #include "sim/watched_store.h"
 #include "store/faulty/faulty_store.h"
 #include "store/memory/memory_store.h"
@@ -32,6 +34,9 @@ struct SeenCall {
   std::optional<api::ecs::StopTaskRequest> stop_task;
   std::optional<api::ecs::SubmitTaskStateChangeRequest> report;
   std::string service;  // That it is about: of CreateService, UpdateService, DeleteService.
+  std::optional<int32_t> desired_count;  // Of UpdateService.
+  std::string task_sets_of;              // The service: of the operations that alter task sets.
+  std::optional<api::ecs::UpdateTaskSetRequest> update_task_set;
   std::optional<api::ecs::UpdateTaskProtectionRequest> protection;
 };
 
@@ -56,8 +61,8 @@ class Server final : public ApiServer {
   };
 
   // The references outlive the server.
-  Server(Ground& ground, Plant& plant, MachineProvider& machines, control::Settings settings,
-         Watcher watcher);
+  Server(Ground& ground, Plant& plant, MachineProvider& machines, SecretStore& secrets,
+         control::Settings settings, Watcher watcher);
 
   void start();
   void crash(std::string_view why);
@@ -78,7 +83,7 @@ class Server final : public ApiServer {
   bool take_call(const NamedOperation& operation, api::Any input, Reply reply) override;
   // An agent opens a control stream. False: nobody listens.
   bool take_connection(const std::shared_ptr<Connection>& connection, const std::string& cluster,
-                       const std::string& instance, int64_t highest);
+                       const std::string& instance, const acs::AgentSession::Connect& how);
 
  private:
   struct Waiting {
@@ -86,6 +91,8 @@ class Server final : public ApiServer {
     Reply reply;
   };
 
+  // The secret store is a thread of its own beside the driver.
+  void take_secret_call(const NamedOperation& operation, const api::Any& input, Reply reply);
   void take(control::Input input);
   void turn();
   void release(driver::Released released);
@@ -100,6 +107,7 @@ class Server final : public ApiServer {
   Ground& ground_;
   Plant& plant_;
   MachineProvider& machines_;
+  SecretStore& secrets_;
   control::Settings settings_;
   Watcher watcher_;
   DriftingClock clock_;

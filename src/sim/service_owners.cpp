@@ -17,7 +17,11 @@ api::ecs::CreateServiceRequest request_of(const PlannedService& service) {
   api::ecs::CreateServiceRequest request;
   request.cluster = "default";
   request.service_name = service.name;
-  request.task_definition = service.family;
+  if (service.external) {
+    request.deployment_controller.emplace().type = api::ecs::DeploymentControllerType::External;
+  } else {
+    request.task_definition = service.family;
+  }
   if (service.daemon) {
     request.scheduling_strategy = api::ecs::SchedulingStrategy::Daemon;
   } else {
@@ -64,8 +68,9 @@ void ServiceOwners::provide() {
 void ServiceOwners::make(const PlannedService& service) {
   if (calm_) return;
   ground_.tell(who, "makes {} of {}, {} to {} %", service.name,
-               service.daemon ? base::format("{} on each instance", service.family)
-                              : base::format("{} x {}", service.desired, service.family),
+               service.daemon     ? base::format("{} on each instance", service.family)
+               : service.external ? base::format("{} tasks in task sets", service.desired)
+                                  : base::format("{} x {}", service.desired, service.family),
                service.minimum_healthy_percent, service.maximum_percent);
   caller_.insist<api::ecs::CreateServiceResponse>(
       "CreateService", request_of(service),
@@ -102,6 +107,8 @@ void ServiceOwners::act(const PlannedServiceCall& call) {
 
 void ServiceOwners::update(const PlannedServiceCall& call) {
   using enum PlannedServiceCall::Kind;
+  // Of task sets the owner makes new ones instead.
+  if (call.kind != Scale && services_.at(call.service).external) return;
   api::ecs::UpdateServiceRequest request;
   request.cluster = "default";
   request.service = call.service;

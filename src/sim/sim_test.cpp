@@ -36,7 +36,7 @@ TEST_P(Seeds, pass_every_checker_and_run_the_same_twice) {
   }
 }
 
-// 300 seeds; in parts, so that the one that fails is soon seen.
+// 340 seeds; in parts, so that the one that fails is soon seen.
 INSTANTIATE_TEST_SUITE_P(Sim, Seeds,
                          testing::Values(Range{"mixed", 1, 30}, Range{"mixed", 31, 30},
                                          Range{"mixed", 61, 30}, Range{"run_task_storm", 1, 20},
@@ -45,7 +45,8 @@ INSTANTIATE_TEST_SUITE_P(Sim, Seeds,
                                          Range{"rolling_deployment", 1, 20}, Range{"drain", 1, 15},
                                          Range{"scale_in", 1, 15}, Range{"trace_replay", 1, 20},
                                          Range{"queue", 1, 20}, Range{"gangs", 1, 20},
-                                         Range{"machines", 1, 20}),
+                                         Range{"machines", 1, 20}, Range{"secrets", 1, 20},
+                                         Range{"task_sets", 1, 20}),
                          [](const testing::TestParamInfo<Range>& info) {
                            return base::format("{}_{}", info.param.workload, info.param.first);
                          });

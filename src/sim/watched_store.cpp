@@ -51,6 +51,9 @@ base::Result<std::vector<store::Record>> WatchedStore::load() {
 }
 
 store::CommitOutcome WatchedStore::commit(uint64_t epoch, const store::Batch& batch) {
+  if (ground_.on_written) {
+    for (const store::Put& put : batch.puts) ground_.on_written(put.key, put.value);
+  }
   const store::CommitOutcome outcome = inner().commit(epoch, batch);
   if (outcome == store::CommitOutcome::Committed) {
     perform(batch, acknowledged_);

@@ -25,7 +25,7 @@ constexpr base::Milliseconds services_limit = minutes(45);
 // containers stopped, GPUs proven empty and cleared.
 constexpr base::Milliseconds unit_overhead = minutes(4);
 
-control::Settings settings_of(base::Random& random, Plant& plant) {
+control::Settings settings_of(base::Random& random, Plant& plant, const WorkPlan& plan) {
   control::Settings settings;
   settings.reconciler = [&plant](const reconcile::Situation& situation, base::Random& own) {
     return plant.decide(situation, own);
@@ -46,6 +46,11 @@ control::Settings settings_of(base::Random& random, Plant& plant) {
   settings.machines.scaling_interval = seconds(20);
   if (random.chance(50)) settings.machines.drain_within = minutes(1 + random.below(4));
   if (random.chance(50)) settings.provisioning_limit = minutes(4);
+  // In some worlds the keys of roles are renewed, or expire behind a partition, within a run.
+  if (!plan.secret_calls.empty() && random.chance(50)) {
+    settings.credentials_lifetime = minutes(3);
+    settings.credentials_renewal = minutes(1);
+  }
   return settings;
 }
 
@@ -68,8 +73,9 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
           .boot = [this](const std::string& id) { agent_on(id)->start(); },
           .end = [this](const std::string& id) { agent_on(id)->end(); }},
       !plan_.groups.empty());
+  secrets_ = std::make_unique<SecretStore>(ground_);
   server_ = std::make_unique<Server>(
-      ground_, plant_, *provider_, settings_of(ground_.random, plant_),
+      ground_, plant_, *provider_, *secrets_, settings_of(ground_.random, plant_, plan_),
       Server::Watcher{
           .turned = [each](const Turn& turn) { each([&](Checker& one) { one.turned(turn); }); },
           .called = [each](const SeenCall& call) { each([&](Checker& one) { one.called(call); }); },
@@ -80,10 +86,16 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
   caller_ = std::make_unique<Caller>(ground_, *server_);
   clients_ = std::make_unique<Clients>(ground_, plant_, *server_, ledger_, *caller_);
   owners_ = std::make_unique<ServiceOwners>(ground_, *server_, ledger_, *caller_, plan_.services);
+  task_set_owners_ = std::make_unique<TaskSetOwners>(ground_, *caller_);
+  secret_owners_ = std::make_unique<SecretOwners>(ground_, *caller_);
   group_owners_ = std::make_unique<GroupOwners>(ground_, *server_, *caller_, plan_.groups);
   for (const std::string& type : plan_.machines) add_agent(type);
   operator_ = std::make_unique<Operator>(ground_, *server_, *clients_, agents_);
   checkers_ = make_checkers(*this);
+  if (plan_.secret_calls.empty()) return;
+  ground_.on_written = [this](std::string_view where, std::string_view text) {
+    for (const auto& checker : checkers_) checker->written(where, text);
+  };
 }
 
 World::~World() = default;
@@ -100,8 +112,8 @@ Agent& World::add_agent(const std::string& type) {
         }
       }}));
   links_.push_back(std::make_unique<Link>(ground_, name));
-  agents_.push_back(
-      std::make_unique<Agent>(ground_, plant_, *machines_.back(), *links_.back(), *server_));
+  agents_.push_back(std::make_unique<Agent>(ground_, plant_, *machines_.back(), *links_.back(),
+                                            *server_, ledger_));
   return *agents_.back();
 }
 
@@ -131,6 +143,12 @@ void World::run() {
   }
   for (const PlannedServiceCall& call : plan_.service_calls) {
     ground_.events.after(call.at, [this, &call] { owners_->act(call); });
+  }
+  for (const PlannedTaskSetCall& call : plan_.task_set_calls) {
+    ground_.events.after(call.at, [this, &call] { task_set_owners_->act(call); });
+  }
+  for (const PlannedSecretCall& call : plan_.secret_calls) {
+    ground_.events.after(call.at, [this, &call] { secret_owners_->act(call); });
   }
   for (const PlannedGroupCall& call : plan_.group_calls) {
     ground_.events.after(call.at, [this, &call] { group_owners_->act(call); });

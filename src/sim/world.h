@@ -24,8 +24,11 @@
 #include "sim/machine_provider.h"
 #include "sim/operator.h"
 #include "sim/planted/plant.h"
+#include "sim/secret_owners.h"
+#include "sim/secret_store.h"
 #include "sim/server.h"
 #include "sim/service_owners.h"
+#include "sim/task_set_owners.h"
 #include "sim/workloads/workload.h"
 
 namespace sim {
@@ -46,6 +49,7 @@ class World {
   const Machine::Fates& fates() const { return fates_; }
   const Ledger& ledger() const { return ledger_; }
   const MachineProvider& provider() const { return *provider_; }
+  const SecretStore& secrets() const { return *secrets_; }
   // The agent of a machine, by the machine's id; nullptr: there is no such machine.
   Agent* agent_on(const std::string& machine_id) const;
   // The machine of a container instance; nullptr for one that is not of this world.
@@ -74,10 +78,13 @@ class World {
   WorkPlan plan_;
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::unique_ptr<MachineProvider> provider_;
+  std::unique_ptr<SecretStore> secrets_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Caller> caller_;
   std::unique_ptr<Clients> clients_;
   std::unique_ptr<ServiceOwners> owners_;
+  std::unique_ptr<TaskSetOwners> task_set_owners_;
+  std::unique_ptr<SecretOwners> secret_owners_;
   std::unique_ptr<GroupOwners> group_owners_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Link>> links_;

@@ -30,6 +30,12 @@ std::unique_ptr<Checker> make_queue_moves(World& world);
 std::unique_ptr<Checker> make_groups_bounded(World& world);
 std::unique_ptr<Checker> make_machines_drained(World& world);
 std::unique_ptr<Checker> make_machines_kept(World& world);
+std::unique_ptr<Checker> make_secrets_honest(World& world);
+std::unique_ptr<Checker> make_secrets_kept(World& world);
+std::unique_ptr<Checker> make_task_sets_bounded(World& world);
+std::unique_ptr<Checker> make_task_sets_converge(World& world);
+std::unique_ptr<Checker> make_task_sets_kept(World& world);
+std::unique_ptr<Checker> make_task_sets_primary(World& world);
 
 std::vector<std::unique_ptr<Checker>> make_checkers(World& world);
 

@@ -26,8 +26,8 @@ class DoubleBooking final : public Checker {
   using Checker::Checker;
   std::string_view name() const override { return "double_booking"; }
 
-  void turned(const Turn& turn) override { check(turn.state); }
-  void loaded(const model::ClusterState& state) override { check(state); }
+  void turned(const Turn& turn) override { look(turn.state); }
+  void loaded(const model::ClusterState& state) override { look(state); }
 
   void container_started(const Machine& machine, const SimContainer& started) override {
     for (const auto& [id, other] : machine.containers()) {
@@ -35,7 +35,7 @@ class DoubleBooking final : public Checker {
       // port.
       if (world().ledger().server_disks_lost > 0) break;
       if (id == started.id || other.status != agent::core::RuntimeStatus::Running) continue;
-      if (was_given_up(other)) continue;  // Docker refuses such a port, too.
+      if (given_up_.contains(other.task_arn)) continue;  // Docker refuses such a port, too.
       for (const uint16_t port : started.host_ports) {
         if (std::ranges::find(other.host_ports, port) == other.host_ports.end()) continue;
         fail(base::format("host port {} of {} is taken by task {} while task {} has it", port,
@@ -50,12 +50,12 @@ class DoubleBooking final : public Checker {
   }
 
  private:
-  // With its instance, by an operator: the machine has registered anew, and it still runs there.
-  bool was_given_up(const SimContainer& container) {
-    const model::ClusterState* const state = world().server().state();
-    const model::Task* const task =
-        state == nullptr ? nullptr : model::find_task(*state, model::TaskArn(container.task_arn));
-    return task != nullptr && world().ledger().deregistered.contains(task->instance.str());
+  void look(const model::ClusterState& state) {
+    check(state);
+    if (world().ledger().deregistered.empty()) return;
+    for (const auto& [arn, task] : state.tasks) {
+      if (world().ledger().deregistered.contains(task.instance.str())) given_up_.insert(arn.str());
+    }
   }
 
   void check_gpu(const Machine& machine, const SimContainer& started, const std::string& uuid) {
@@ -140,6 +140,10 @@ class DoubleBooking final : public Checker {
       }
     }
   }
+
+  // Tasks of instances that an operator has deregistered, ARNs: the machine has registered anew, or
+  // will, and they may run there still, also once the server has forgotten them.
+  std::set<std::string> given_up_;
 };
 
 }  // namespace

@@ -36,6 +36,13 @@ std::set<std::string> obstacles(const model::ContainerInstance& instance, const 
   return found;
 }
 
+bool has_place(const model::ClusterState& state, const Family& family) {
+  return std::ranges::any_of(state.instances, [&](const auto& entry) {
+    const model::ContainerInstance& instance = entry.second;
+    return instance.status == model::InstanceStatus::Active && obstacles(instance, family).empty();
+  });
+}
+
 int32_t room_now(const model::ContainerInstance& instance, const Family& family) {
   if (instance.status != model::InstanceStatus::Active || !obstacles(instance, family).empty()) {
     return 0;

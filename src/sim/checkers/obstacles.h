@@ -17,4 +17,7 @@ int32_t room_now(const model::ContainerInstance& instance, const Family& family)
 // As many as it could if no other task were there, and its agent were.
 int32_t room_when_empty(const model::ContainerInstance& instance, const Family& family);
 
+// Some ACTIVE instance has room for the family now.
+bool has_place(const model::ClusterState& state, const Family& family);
+
 }  // namespace sim

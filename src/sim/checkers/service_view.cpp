@@ -13,6 +13,17 @@ bool is_on_lost_instance(const model::ClusterState& state, const control::Settin
          instance->connected_changed_at + settings.instance_lost_after <= now;
 }
 
+bool is_external(const model::Service& service) {
+  return service.controller == api::ecs::DeploymentControllerType::External;
+}
+
+const Family* family_of(const Ledger& ledger, const model::TaskDefinitionArn& definition) {
+  const std::string& arn = definition.str();  // ".../<family>:<revision>"
+  const size_t slash = arn.rfind('/');
+  const auto found = ledger.families.find(arn.substr(slash + 1, arn.rfind(':') - slash - 1));
+  return found == ledger.families.end() ? nullptr : &found->second;
+}
+
 std::vector<const model::Task*> ServiceView::live() const {
   std::vector<const model::Task*> found;
   for (const auto& [arn, task] : state.tasks) {

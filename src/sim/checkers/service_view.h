@@ -7,6 +7,7 @@
 
 #include "control/settings.h"
 #include "model/state.h"
+#include "sim/ledger.h"
 
 namespace sim {
 
@@ -14,6 +15,12 @@ namespace sim {
 // hearsay only.
 bool is_on_lost_instance(const model::ClusterState& state, const control::Settings& settings,
                          const model::Task& task, base::Time now);
+
+// With the deployment controller EXTERNAL: it has task sets instead of deployments.
+bool is_external(const model::Service& service);
+
+// nullptr for one that nobody of this world has registered.
+const Family* family_of(const Ledger& ledger, const model::TaskDefinitionArn& definition);
 
 struct ServiceView {
   const model::ClusterState& state;

@@ -26,6 +26,7 @@ class ServicesConverge final : public Checker {
       if (service.status == model::ServiceStatus::Draining) {
         return base::format("{} was deleted and is still DRAINING", service.name);
       }
+      if (is_external(service)) continue;  // task_sets_converge
       const ServiceView view{*state, service, world().server().settings(),
                              world().server().local_now()};
       const std::string why = view.is_daemon() ? awaits_daemon(view) : awaits_replicas(view);
@@ -35,17 +36,9 @@ class ServicesConverge final : public Checker {
   }
 
  private:
-  const Family* family_of(const model::TaskSource& source) {
-    const auto& families = world().ledger().families;
-    const std::string arn = source.task_definition.str();  // ".../<family>:<revision>"
-    const size_t slash = arn.rfind('/');
-    const auto found = families.find(arn.substr(slash + 1, arn.rfind(':') - slash - 1));
-    return found == families.end() ? nullptr : &found->second;
-  }
-
   std::string awaits_replicas(const ServiceView& view) {
     const model::Deployment& primary = view.service.deployments.front();
-    const Family* const family = family_of(view.service.source);
+    const Family* const family = family_of(world().ledger(), view.service.source.task_definition);
     if (family == nullptr) return "is of a family that nobody knows";
     if (std::string why = awaits_breaker(view, *family); !why.empty()) return why;
     // Nothing more is started for it.
@@ -59,7 +52,7 @@ class ServicesConverge final : public Checker {
       }
       ++current;
       // In the queue, without room.
-      if (task->instance.empty() && !has_place(view, *family)) return {};
+      if (task->instance.empty() && !has_place(view.state, *family)) return {};
       if (task->last_status != model::TaskStatus::Running) {
         return base::format("has task {}, which is {}", short_name(task->arn.str()),
                             model::to_string(task->last_status));
@@ -97,7 +90,7 @@ class ServicesConverge final : public Checker {
     if (!hopeless || !watched || primary.rollout_state != RolloutState::InProgress) return {};
     const bool may_start =
         view.most() > static_cast<int32_t>(view.live().size()) || view.least() < view.serving();
-    const bool can_start = may_start && has_place(view, family);
+    const bool can_start = may_start && has_place(view.state, family);
     if (!can_start) return {};
     return base::format("cannot start any task of {}, and its circuit breaker has not tripped",
                         family.name);
@@ -108,23 +101,15 @@ class ServicesConverge final : public Checker {
     // Neither may one stop before a new one runs, nor a new one start before one has stopped.
     if (others > 0 && current + others >= view.most() && view.serving() <= view.least())
       return true;
-    if (has_place(view, family)) return false;
+    if (has_place(view.state, family)) return false;
     // An old one that may go would make room, or at least go.
     return others == 0 || view.serving() <= view.least();
-  }
-
-  static bool has_place(const ServiceView& view, const Family& family) {
-    return std::ranges::any_of(view.state.instances, [&](const auto& entry) {
-      const model::ContainerInstance& instance = entry.second;
-      return instance.status == model::InstanceStatus::Active &&
-             obstacles(instance, family).empty();
-    });
   }
 
   // One on each ACTIVE instance that has room for it.
   std::string awaits_daemon(const ServiceView& view) {
     const model::Deployment& primary = view.service.deployments.front();
-    const Family* const family = family_of(view.service.source);
+    const Family* const family = family_of(world().ledger(), view.service.source.task_definition);
     if (family == nullptr) return "is of a family that nobody knows";
     if (std::string why = awaits_breaker(view, *family); !why.empty()) return why;
     if (primary.rollout_state == RolloutState::Failed || !is_fit_to_run(*family)) return {};

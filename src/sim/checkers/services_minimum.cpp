@@ -32,6 +32,7 @@ class ServicesMinimum final : public Checker {
     for (const auto& [arn, service] : turn.state.services) {
       const auto before = before_.find(arn);
       if (service.status != model::ServiceStatus::Active || before == before_.end()) continue;
+      if (is_external(service)) continue;  // task_sets_bounded
       const ServiceView view{turn.state, service, world().server().settings(), turn.now};
       check_stops(view, before->second);
       check_starts(view, before->second);

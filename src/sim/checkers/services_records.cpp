@@ -51,7 +51,21 @@ class ServicesRecords final : public Checker {
     }
   }
 
+  void check_task_set(const ServiceView& view, const model::Task& task) {
+    const auto& sets = view.service.task_sets;
+    const auto own = std::ranges::find(sets, task.started_by, &model::TaskSet::id);
+    if (own == sets.end()) {
+      return fail(base::format("task {} of {} was started by {}, which is no task set of it",
+                               short_name(task.arn.str()), view.service.name, task.started_by));
+    }
+    if (task.definition == own->source.task_definition) return;
+    fail(base::format("task {} of {} is made from {}, its task set is of {}",
+                      short_name(task.arn.str()), view.service.name, task.definition.str(),
+                      own->source.task_definition.str()));
+  }
+
   void check_source(const ServiceView& view, const model::Task& task) {
+    if (is_external(view.service)) return check_task_set(view, task);
     const auto& deployments = view.service.deployments;
     const auto own = std::ranges::find(deployments, task.started_by, &model::Deployment::id);
     if (own == deployments.end()) {

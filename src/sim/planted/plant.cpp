@@ -31,6 +31,7 @@ std::optional<agent::core::OperationError> Plant::fails(const std::string&,
                                                         const agent::core::Operation&) {
   return std::nullopt;
 }
+void Plant::completed(agent::core::CreateContainer&) {}
 void Plant::on_the_wire(std::vector<control::ToAgent>&) {}
 void Plant::retried(api::ecs::RunTaskRequest&) {}
 

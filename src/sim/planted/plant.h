@@ -58,6 +58,9 @@ class Plant {
   virtual std::optional<agent::core::OperationError> fails(const std::string& agent,
                                                            const agent::core::Operation& operation);
 
+  // An agent has put the secrets of a container into its request.
+  virtual void completed(agent::core::CreateContainer& request);
+
   // A message on its way to an agent; more may be added, to sessions of others, too.
   virtual void on_the_wire(std::vector<control::ToAgent>& messages);
   // The client sends its call again.

@@ -60,6 +60,18 @@ std::unique_ptr<Plant> make_one_machine_too_many();
 std::unique_ptr<Plant> make_ended_with_its_tasks();
 std::unique_ptr<Plant> make_launched_anew();
 std::unique_ptr<Plant> make_list_ignored();
+// Around what decides about task sets.
+std::unique_ptr<Plant> make_deleted_set_leaves_tasks();
+std::unique_ptr<Plant> make_scale_rounded_down();
+std::unique_ptr<Plant> make_one_more_than_the_scale();
+std::unique_ptr<Plant> make_second_primary();
+std::unique_ptr<Plant> make_forgotten_task_set_scale();
+// In what agents do with secrets, and in the keys for that.
+std::unique_ptr<Plant> make_secret_left_out();
+std::unique_ptr<Plant> make_stale_secret();
+std::unique_ptr<Plant> make_secret_in_reason();
+std::unique_ptr<Plant> make_false_secret_reason();
+std::unique_ptr<Plant> make_role_keys_sent_once();
 // In the agent.
 std::unique_ptr<Plant> make_lost_wake_up();
 std::unique_ptr<Plant> make_ack_without_keeping();

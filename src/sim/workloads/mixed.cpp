@@ -3,7 +3,7 @@
 namespace sim {
 
 // What the seed has drawn, as it is.
-void mixed(base::Random& random, Rates&, WorkPlan& plan) {
+void mixed(base::Random& random, Rates& rates, WorkPlan& plan) {
   plan.machines = some_machines(random, 2 + random.below(3));
   plan.families = usual_families();
   plan.faults_for = std::chrono::minutes(3 + random.below(4));
@@ -14,6 +14,8 @@ void mixed(base::Random& random, Rates&, WorkPlan& plan) {
   static constexpr PlannedServiceCall::Kind kinds[] = {Deploy,   Force,  Scale, Protect,
                                                        Describe, Remake, Drain, Activate};
   add_services(random, 1 + random.below(2), plan);
+  if (random.chance(30)) add_external_services(random, 1, 6, plan);
+  if (random.chance(30)) add_secrets(random, 6, rates, plan);
   add_service_calls(random, kinds, 4 + random.below(8), plan);
 }
 

@@ -195,10 +195,24 @@ bool is_fit_to_run(const Family& family) {
   return !family.image.starts_with("missing") && !family.image.starts_with("crash");
 }
 
+namespace {
+
+// Minimum and maximum. Those of one task that leave no room at all are among what is drawn.
+constexpr std::pair<int32_t, int32_t> limits[] = {{100, 200}, {50, 100}, {100, 150},
+                                                  {0, 100},   {50, 200}, {75, 125}};
+
+// Where an earlier part of the workload has not added them.
+void add_families(const std::vector<Family>& families, WorkPlan& plan) {
+  for (const Family& family : families) {
+    const bool known =
+        std::ranges::find(plan.families, family.name, &Family::name) != plan.families.end();
+    if (!known) plan.families.push_back(family);
+  }
+}
+
+}  // namespace
+
 void add_services(base::Random& random, size_t count, WorkPlan& plan) {
-  // Minimum and maximum. Those of one task that leave no room at all are among what is drawn.
-  static constexpr std::pair<int32_t, int32_t> limits[] = {{100, 200}, {50, 100}, {100, 150},
-                                                           {0, 100},   {50, 200}, {75, 125}};
   std::vector<Family> families = service_families();
   for (size_t i = 0; i < count; ++i) {
     PlannedService made;
@@ -217,7 +231,90 @@ void add_services(base::Random& random, size_t count, WorkPlan& plan) {
     if (random.chance(50)) made.placement = "binpack";
     plan.services.push_back(std::move(made));
   }
-  std::ranges::move(families, std::back_inserter(plan.families));
+  add_families(families, plan);
+}
+
+namespace {
+
+std::vector<Family> secret_families() {
+  const FamilySecret password{.variable = "PASSWORD", .secret = "/sim/password"};
+  const FamilySecret token{.variable = "TOKEN", .secret = "sim/token"};
+  const FamilySecret member{.variable = "MEMBER", .secret = "sim/members", .is_member = true};
+  const FamilySecret missing{.variable = "MISSING", .secret = "/sim/never-there"};
+  return {
+      {.name = "with-parameter", .secrets = {password}},
+      {.name = "with-secret", .image = "train", .gpus = 1, .secrets = {token}},
+      {.name = "with-all", .image = "train", .secrets = {password, token, member}},
+      {.name = "without-one", .secrets = {token, missing}},
+  };
+}
+
+}  // namespace
+
+void add_secrets(base::Random& random, size_t count, Rates& rates, WorkPlan& plan) {
+  using enum PlannedSecretCall::Kind;
+  static constexpr const char* names[] = {"/sim/password", "sim/token", "sim/members"};
+  const std::vector<Family> families = secret_families();
+  add_families(families, plan);
+  for (size_t i = 0; i < count; ++i) {
+    PlannedCall call;
+    call.at = some_time(random, plan.faults_for);
+    call.family = families[random.below(families.size())].name;
+    call.count = static_cast<int32_t>(1 + random.below(2));
+    plan.calls.push_back(std::move(call));
+  }
+  for (const char* const name : names) {
+    // Most are there before the first task wants them.
+    if (random.chance(80)) plan.secret_calls.push_back({.at = {}, .kind = Put, .secret = name});
+    for (uint64_t i = random.below(5); i > 0; --i) {
+      plan.secret_calls.push_back({.at = some_time(random, plan.faults_for),
+                                   .kind = random.chance(60) ? Put : Delete,
+                                   .secret = name});
+    }
+  }
+  std::ranges::sort(plan.calls, {}, &PlannedCall::at);
+  std::ranges::sort(plan.secret_calls, {}, &PlannedSecretCall::at);
+  if (random.chance(60)) rates.secret_calls_fail = 1 + static_cast<uint32_t>(random.below(250));
+}
+
+namespace {
+
+PlannedTaskSetCall some_task_set_call(base::Random& random, const std::vector<Family>& families) {
+  using enum PlannedTaskSetCall::Kind;
+  static constexpr PlannedTaskSetCall::Kind kinds[] = {
+      Create, Create, Scale, Scale, Scale, Promote, Promote, Delete, ForceDelete, Describe};
+  static constexpr int32_t percents[] = {0, 0, 10, 33, 50, 67, 100, 100};
+  PlannedTaskSetCall call;
+  call.kind = kinds[random.below(std::size(kinds))];
+  call.family = families[random.below(families.size())].name;
+  call.percent = percents[random.below(std::size(percents))];
+  return call;
+}
+
+}  // namespace
+
+void add_external_services(base::Random& random, size_t count, size_t calls, WorkPlan& plan) {
+  const std::vector<Family> families = service_families();
+  for (size_t i = 0; i < count; ++i) {
+    PlannedService made;
+    made.name = base::format("external-{}", i + 1);
+    made.external = true;
+    made.desired = static_cast<int32_t>(1 + random.below(6));
+    const auto& [minimum, maximum] = limits[random.below(std::size(limits))];
+    made.minimum_healthy_percent = minimum;
+    made.maximum_percent = maximum;
+    made.queues = random.chance(20);
+    for (size_t k = 0; k < calls; ++k) {
+      PlannedTaskSetCall call = some_task_set_call(random, families);
+      if (k < 2) call.kind = PlannedTaskSetCall::Kind::Create;
+      call.at = k < 2 ? std::chrono::seconds(20 + 20 * k) : some_time(random, plan.faults_for);
+      call.service = made.name;
+      plan.task_set_calls.push_back(std::move(call));
+    }
+    plan.services.push_back(std::move(made));
+  }
+  std::ranges::sort(plan.task_set_calls, {}, &PlannedTaskSetCall::at);
+  add_families(families, plan);
 }
 
 void add_service_calls(base::Random& random, std::span<const PlannedServiceCall::Kind> kinds,

@@ -15,6 +15,13 @@
 
 namespace sim {
 
+// A secret that a container gets as a variable.
+struct FamilySecret {
+  std::string variable;
+  std::string secret;      // Its name: of a parameter of SSM it begins with "/".
+  bool is_member = false;  // The secret is a JSON object, of which the variable is the member.
+};
+
 // A task definition of one container.
 struct Family {
   std::string name;
@@ -29,6 +36,7 @@ struct Family {
   uint16_t host_port = 0;
   bool logs = false;     // With awslogs.
   bool sidecar = false;  // A second container, which the first one waits for.
+  std::vector<FamilySecret> secrets = {};
 };
 
 // What a call for tasks says of waiting, in its tags.
@@ -64,6 +72,8 @@ struct PlannedService {
   bool rollback = false;
   bool replaces_gpu_tasks = false;  // Tagged berth:gpu-rolling=replace.
   std::string placement;            // "binpack", or empty: spread over the zones.
+  // With the deployment controller EXTERNAL: it has no family, its owner makes its task sets.
+  bool external = false;
 };
 
 // What is asked of a service or, Drain and Activate, of some container instance.
@@ -74,6 +84,24 @@ struct PlannedServiceCall {
   std::string service;
   std::string family;   // Of Deploy.
   int32_t desired = 0;  // Of Scale.
+};
+
+// What the owner of a service with the deployment controller EXTERNAL asks of its task sets.
+struct PlannedTaskSetCall {
+  enum class Kind : uint8_t { Create, Scale, Promote, Delete, ForceDelete, Describe };
+  base::Milliseconds at{};
+  Kind kind = Kind::Create;
+  std::string service;
+  std::string family;     // Of Create.
+  int32_t percent = 100;  // Of Create and Scale.
+};
+
+// What the owner of a secret asks of the secret store.
+struct PlannedSecretCall {
+  enum class Kind : uint8_t { Put, Delete };
+  base::Milliseconds at{};
+  Kind kind = Kind::Put;
+  std::string secret;
 };
 
 // An Auto Scaling group with the capacity provider of the same name.
@@ -105,6 +133,8 @@ struct WorkPlan {
   std::vector<PlannedCall> calls;
   std::vector<PlannedService> services;
   std::vector<PlannedServiceCall> service_calls;
+  std::vector<PlannedTaskSetCall> task_set_calls;
+  std::vector<PlannedSecretCall> secret_calls;
   std::vector<PlannedGroup> groups;
   std::vector<PlannedGroupCall> group_calls;
   base::Milliseconds faults_for{};  // The safety phase.
@@ -131,6 +161,10 @@ void add_queue_calls(base::Random& random, size_t count, base::Milliseconds with
 // So many gangs, of one call or gathered by several; of some a member never comes.
 void add_gangs(base::Random& random, size_t count, base::Milliseconds within, WorkPlan& plan);
 
+// Families whose containers name secrets, `count` calls for their tasks, and their owners, who put,
+// replace and delete them.
+void add_secrets(base::Random& random, size_t count, Rates& rates, WorkPlan& plan);
+
 // `count` groups, calls for tasks that wait for their machines, and calls that alter the groups.
 void add_groups(base::Random& random, size_t count, WorkPlan& plan);
 
@@ -140,6 +174,9 @@ bool is_fit_to_run(const Family& family);
 // `count` services of families that run, each with limits and a breaker of its own, and adds their
 // families to the plan.
 void add_services(base::Random& random, size_t count, WorkPlan& plan);
+// `count` services with the deployment controller EXTERNAL, and `calls` about the task sets of
+// each: the first ones make two of them.
+void add_external_services(base::Random& random, size_t count, size_t calls, WorkPlan& plan);
 // Calls of these kinds about any of the services, at random moments of the safety phase.
 void add_service_calls(base::Random& random, std::span<const PlannedServiceCall::Kind> kinds,
                        size_t count, WorkPlan& plan);

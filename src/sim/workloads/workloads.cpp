@@ -26,6 +26,8 @@ constexpr std::array all{
     Workload{"gangs", "gangs wait beside single tasks, and some never come together", gangs},
     Workload{"machines", "Auto Scaling groups grow and shrink with the tasks that wait for them",
              machines},
+    Workload{"secrets", "containers name secrets that are put, replaced and deleted", secrets},
+    Workload{"task_sets", "owners roll out their services with task sets of their own", task_sets},
 };
 
 }  // namespace

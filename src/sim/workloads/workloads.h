@@ -20,6 +20,8 @@ void trace_replay(base::Random& random, Rates& rates, WorkPlan& plan);
 void queue(base::Random& random, Rates& rates, WorkPlan& plan);
 void gangs(base::Random& random, Rates& rates, WorkPlan& plan);
 void machines(base::Random& random, Rates& rates, WorkPlan& plan);
+void secrets(base::Random& random, Rates& rates, WorkPlan& plan);
+void task_sets(base::Random& random, Rates& rates, WorkPlan& plan);
 
 // The first is the default.
 std::span<const Workload> workloads();
