@@ -29,8 +29,8 @@ std::string quoted(const std::string& text) {
 }
 
 // Whether the installed `aws` reads AWS_ENDPOINT_URL: v1 from 1.29, v2 from 2.13 on. The function
-// asks once, in the shell that evaluates it, so that the one on that PATH is meant. Bash hands it on
-// to the scripts that it starts.
+// asks once, in the shell that evaluates it, so that the one on that PATH is meant. Bash hands it
+// on to the scripts that it starts.
 constexpr const char* old_cli_function = R"(unset -f aws 2>/dev/null || true
 berth_aws_version=$(command aws --version 2>&1 | sed -n 's|^aws-cli/\([0-9]*\)\.\([0-9]*\)\..*|\1 \2|p')
 case "$berth_aws_version" in

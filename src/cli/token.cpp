@@ -8,8 +8,8 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
-#include "net/http.h"
 #include "cli/task_settings.h"
+#include "net/http.h"
 
 namespace cli {
 namespace {
