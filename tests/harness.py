@@ -521,8 +521,9 @@ class Tasks:
         try:
             return wait_for(look, f"task {arn} is {status}", seconds)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{brief(self.describe(arn))}\n"
-                                 f"{self.server.output()[-4000:]}") from None
+            agents = [one for one in _live if isinstance(one, Agent) and one.server is self.server]
+            said = [one.output()[-4000:] for one in (self.server, *agents)]
+            raise AssertionError("\n".join([str(error), brief(self.describe(arn)), *said])) from None
 
     def stop(self, arn, reason="the test is over"):
         self.ecs.stop_task(task=arn, reason=reason)

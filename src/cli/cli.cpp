@@ -34,7 +34,7 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   const auto first = std::ranges::find_if(
       words, [&](const std::string& word) { return std::ranges::find(left, word) != left.end(); });
   const std::string word = first == words.end() ? std::string() : *first;
-  const std::string name = command->get_name();
+  const std::string& name = command->get_name();
   const bool is_option = word.starts_with('-');
   std::string text =
       base::format("berth: `{}` has no {} {}", name, is_option ? "option" : "argument", word);

@@ -103,12 +103,12 @@ std::string gpus_of(const api::ecs::Task& task) {
 
 std::string age_of(const api::ecs::Task& task, base::Time now) {
   if (!task.created_at) return "-";
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *task.created_at);
-  const int64_t count = std::max<int64_t>(seconds.count(), 0);
-  if (count < 120) return base::format("{} s", count);
-  if (count < 120 * 60) return base::format("{} min", count / 60);
-  return count < 48 * 3'600 ? base::format("{} h", count / 3'600)
-                            : base::format("{} days", count / (24 * 3'600));
+  using namespace std::chrono;
+  const auto age = std::max(floor<seconds>(now - *task.created_at), seconds(0));
+  if (age < minutes(2)) return base::format("{} s", age.count());
+  if (age < hours(2)) return base::format("{} min", floor<minutes>(age).count());
+  return age < days(2) ? base::format("{} h", floor<hours>(age).count())
+                       : base::format("{} days", floor<days>(age).count());
 }
 
 // Exit codes and reasons of containers that have ended, after the task's own.

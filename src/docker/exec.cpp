@@ -10,7 +10,7 @@
 namespace docker {
 namespace {
 
-constexpr size_t most_at_once = 32 * 1024;
+constexpr size_t most_at_once = size_t{32} * 1024;
 constexpr base::Milliseconds look_interval{20};
 constexpr std::string_view end_of_terminal_input = "\x04";
 

@@ -155,7 +155,7 @@ class ExecRelay {
   void take(const Closed& closed);
   void take(Resume resume);
   void take(Terminate terminate);
-  void take(Logged logged);
+  void take(const Logged& logged);
   void take_agent(Opened opened);
   // Why it has to end now; empty: it need not.
   static std::string_view stale_because(const Session& session, base::Time now);

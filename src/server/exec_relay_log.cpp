@@ -87,7 +87,7 @@ void ExecRelay::write_log(const std::string& id) {
   if (log.settled()) logs_.erase(found);
 }
 
-void ExecRelay::take(Logged logged) {
+void ExecRelay::take(const Logged& logged) {
   const auto found = logs_.find(logged.session);
   if (found == logs_.end()) return;
   ExecLog& log = found->second;
