@@ -96,11 +96,13 @@ std::optional<acs::ExecStart> wait_for_start(Line& line, const std::atomic<bool>
   return std::nullopt;
 }
 
+// By lines: an iterator over the buffer throws when the process ends while its file is read.
 bool is_of_container(int64_t pid, const std::string& container) {
   std::ifstream file(base::format("/proc/{}/cgroup", pid));
-  const std::string groups((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
-  return groups.find(container) != std::string::npos;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(container) != std::string::npos) return true;
+  }
+  return false;
 }
 
 // Docker lets a process go on whose client has gone. The pid is looked at twice: a daemon elsewhere
