@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "acs/exec.h"
+#include "agent/container_process.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/queue.h"
@@ -96,26 +97,17 @@ std::optional<acs::ExecStart> wait_for_start(Line& line, const std::atomic<bool>
   return std::nullopt;
 }
 
-// By lines: an iterator over the buffer throws when the process ends while its file is read.
-bool is_of_container(int64_t pid, const std::string& container) {
-  std::ifstream file(base::format("/proc/{}/cgroup", pid));
-  for (std::string line; std::getline(file, line);) {
-    if (line.find(container) != std::string::npos) return true;
-  }
-  return false;
-}
-
 // Docker lets a process go on whose client has gone. The pid is looked at twice: a daemon elsewhere
 // has other processes than this machine.
 void hang_up(docker::ExecProcess& process, const std::string& container) {
   const auto pid = process.process_id(exit_patience);
   if (!pid) base::log_warning("A session's process may stay: {}", pid.error().message);
-  if (!pid || *pid <= 1 || !is_of_container(*pid, container)) return;
+  if (!pid || *pid <= 1 || !is_in_container(*pid, {&container, 1})) return;
   ::kill(static_cast<pid_t>(*pid), SIGHUP);
-  for (int i = 0; i < hang_up_checks && is_of_container(*pid, container); ++i) {
+  for (int i = 0; i < hang_up_checks && is_in_container(*pid, {&container, 1}); ++i) {
     std::this_thread::sleep_for(hang_up_interval);
   }
-  if (is_of_container(*pid, container)) ::kill(static_cast<pid_t>(*pid), SIGKILL);
+  if (is_in_container(*pid, {&container, 1})) ::kill(static_cast<pid_t>(*pid), SIGKILL);
 }
 
 // The threads of one session whose process runs. Output has a thread, since it waits for the

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "agent/child_process.h"
+#include "agent/container_process.h"
 #include "base/format.h"
 
 namespace agent {
@@ -159,12 +160,6 @@ bool has_capability(uint32_t capability) {
   return ((data[capability / 32].effective >> (capability % 32)) & 1U) != 0;
 }
 
-bool is_of_container(int64_t pid, const std::string& container_id) {
-  std::ifstream file(base::format("/proc/{}/cgroup", pid));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return !container_id.empty() && text.find(container_id) != std::string::npos;
-}
-
 }  // namespace
 
 // Source: rtnetlink(7), a route of the type blackhole.
@@ -214,7 +209,7 @@ base::Result<int> listen_in_namespace(int64_t pid, const std::string& container_
   }
   if (target.get() < 0) return failed(base::format("the network of process {}", pid));
   // Asked after the file is open: the process is the container's, and so is the namespace.
-  if (!is_of_container(pid, container_id)) {
+  if (!is_in_container(pid, {&container_id, 1})) {
     return base::fail("IoError",
                       base::format("process {} is not the container's on this machine", pid));
   }
