@@ -129,18 +129,23 @@ std::optional<Plan> Forecast::plan_at(const Unit& unit, base::Time at) {
   return Plan{at, std::move(chosen)};
 }
 
-std::vector<base::Time> Forecast::candidate_times(const Unit& unit) {
+bool Forecast::has_room_but_for_bookings(const Unit& unit, base::Time at) {
+  const auto chosen = spread(
+      unit, nullptr, [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
+        return !is_clear_of(unit, lanes_[lane]) &&
+               lanes_[lane].takes_but_for_bookings(need, at, others);
+      });
+  return !chosen.empty();
+}
+
+std::vector<base::Time> Forecast::openings(const Unit& unit) {
   std::vector<base::Time> times;
-  const auto add = [&](base::Time time) {
-    if (time > now_ && time != unknown_time) times.push_back(time);
-  };
   const Need* last = nullptr;
   for (const WaitingTask* const member : unit.members) {
     if (member->need == last) continue;
     last = member->need;
     for (const size_t lane : eligible(*member->need)) {
-      for (const Occupant& occupant : lanes_[lane].occupants()) add(occupant.until);
-      for (const Booking& booking : lanes_[lane].bookings()) add(booking.until);
+      if (!is_clear_of(unit, lanes_[lane])) lanes_[lane].append_openings(*member->need, times);
     }
   }
   std::ranges::sort(times);
@@ -149,26 +154,18 @@ std::vector<base::Time> Forecast::candidate_times(const Unit& unit) {
   return times;
 }
 
-// The more tasks have ended, the more room; only what is booked in between may break this, and then
-// the time found is a later one than need be, with room all the same.
+// The earliest, and so the same in every pass until something in it changes: one that is only early
+// would move, and what has been told with it, as soon as another task came. As long as nothing is
+// booked there is the more room the later; of the times from there on few are looked at, for each
+// is the opening of an instance, and few of those are booked.
 std::optional<Plan> Forecast::earliest(const Unit& unit) {
-  const std::vector<base::Time> times = candidate_times(unit);
-  if (times.empty()) return std::nullopt;
-  std::optional<Plan> best = plan_at(unit, times.back());
-  if (!best) return std::nullopt;
-  size_t low = 0;
-  size_t high = times.size() - 1;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    std::optional<Plan> plan = plan_at(unit, times[middle]);
-    if (plan) {
-      best = std::move(plan);
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
+  const std::vector<base::Time> times = openings(unit);
+  auto at = std::ranges::partition_point(
+      times, [&](base::Time time) { return !has_room_but_for_bookings(unit, time); });
+  for (; at != times.end(); ++at) {
+    if (auto plan = plan_at(unit, *at)) return plan;
   }
-  return best;
+  return std::nullopt;
 }
 
 void Forecast::book(const Unit& unit, const Plan& plan) {

@@ -65,7 +65,9 @@ class Forecast {
   // The lanes that could run it as far as attributes and constraints go.
   const std::vector<size_t>& eligible(const Need& need);
   std::optional<Plan> plan_at(const Unit& unit, base::Time at);
-  std::vector<base::Time> candidate_times(const Unit& unit);
+  bool has_room_but_for_bookings(const Unit& unit, base::Time at);
+  // The times, the earliest first, at one of which all members have room at once if they ever have.
+  std::vector<base::Time> openings(const Unit& unit);
   std::vector<size_t> lanes_to_drain(const Unit& unit, base::Time old);
   template <class Takes>
   std::vector<size_t> spread(const Unit& unit, const std::vector<size_t>* preferred, Takes takes);

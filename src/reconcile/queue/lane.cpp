@@ -175,9 +175,10 @@ bool Lane::group_is_here(const Need& need, base::Time at) const {
   });
 }
 
-bool Lane::fits_beside(const Need& need, base::Time at, std::span<const Need* const> others) const {
+bool Lane::fits_beside(const Need& need, base::Time at, std::span<const Booking> bookings,
+                       std::span<const Need* const> others) const {
   model::ContainerInstance then = instance_at(at);
-  for (const Booking& booking : bookings_) {
+  for (const Booking& booking : bookings) {
     if (booking.from > at || booking.until <= at) continue;
     if (need.distinct_instance && same_group(*booking.need, need)) return false;
     if (!add(then, *booking.need)) return false;
@@ -189,15 +190,33 @@ bool Lane::fits_beside(const Need& need, base::Time at, std::span<const Need* co
   return fits(then, need);
 }
 
+void Lane::append_openings(const Need& need, std::vector<base::Time>& times) {
+  const std::ranges::subrange known(
+      occupants_.begin(), std::ranges::lower_bound(occupants_, unknown_time, {}, &Occupant::until));
+  const auto first = std::ranges::partition_point(known, [&](const Occupant& occupant) {
+    return !takes_but_for_bookings(need, occupant.until, {});
+  });
+  for (auto occupant = first; occupant != known.end(); ++occupant) times.push_back(occupant->until);
+  for (const Booking& booking : bookings_) {
+    if (booking.until != unknown_time) times.push_back(booking.until);
+  }
+}
+
+bool Lane::takes_but_for_bookings(const Need& need, base::Time at,
+                                  std::span<const Need* const> others) {
+  if (drained_ || !may_take(need.demand, at)) return false;
+  if (!placement::fits(offer_at(at), need.demand)) return false;
+  if (need.distinct_instance && group_is_here(need, at)) return false;
+  return others.empty() || fits_beside(need, at, {}, others);
+}
+
 bool Lane::takes(const Need& need, const Interval& interval, std::span<const Need* const> others) {
-  if (drained_ || !may_take(need.demand, interval.from)) return false;
-  if (!placement::fits(offer_at(interval.from), need.demand)) return false;
-  if (need.distinct_instance && group_is_here(need, interval.from)) return false;
-  if (bookings_.empty() && others.empty()) return true;
-  if (!fits_beside(need, interval.from, others)) return false;
+  if (!takes_but_for_bookings(need, interval.from, others)) return false;
+  if (bookings_.empty()) return true;
+  if (!fits_beside(need, interval.from, bookings_, others)) return false;
   return std::ranges::all_of(bookings_, [&](const Booking& booking) {
     return booking.from <= interval.from || booking.from >= interval.until ||
-           fits_beside(need, booking.from, others);
+           fits_beside(need, booking.from, bookings_, others);
   });
 }
 

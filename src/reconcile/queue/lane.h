@@ -78,6 +78,12 @@ class Lane {
   // The tasks on it changed; bookings stay.
   void set_occupants(std::vector<Occupant> occupants);
 
+  // Appends ends of tasks and of bookings, in no order: it has room for one of `need` now, or from
+  // one of these on, or never.
+  void append_openings(const Need& need, std::vector<base::Time>& times);
+  // Whether one more of `need` would have room at that time, beside `others` that came before, were
+  // nothing booked. With the time there is only more.
+  bool takes_but_for_bookings(const Need& need, base::Time at, std::span<const Need* const> others);
   // Whether one more of `need` has room all through the interval, beside `others` that came before.
   bool takes(const Need& need, const Interval& interval, std::span<const Need* const> others);
   // Whether it would have room if its tasks had ended, but for a service's and for those that began
@@ -95,7 +101,8 @@ class Lane {
   // False where a look at the sums shows that it cannot have room then.
   bool may_take(const placement::Demand& demand, base::Time at);
   model::ContainerInstance instance_at(base::Time at) const;
-  bool fits_beside(const Need& need, base::Time at, std::span<const Need* const> others) const;
+  bool fits_beside(const Need& need, base::Time at, std::span<const Booking> bookings,
+                   std::span<const Need* const> others) const;
   bool holds(const Booking& booking, std::span<const Newcomer> newcomers) const;
   bool group_is_here(const Need& need, base::Time at) const;
 

@@ -173,6 +173,22 @@ TEST(Queue, a_small_task_that_would_delay_the_blocked_one_waits) {
   EXPECT_EQ(world.started.at(world.large), free_at);
 }
 
+TEST(Queue, a_task_that_fits_before_what_is_booked_is_not_told_the_time_after_it) {
+  World world;
+  world.add("a", 4);
+  const auto submit = [&](uint32_t gpus, base::Milliseconds runs) {
+    return world.submit({.request = asks(gpus), .runs = runs, .tags = {max_seconds(runs)}});
+  };
+  submit(2, minutes(2));
+  submit(2, minutes(5));
+  world.pass();
+  const auto large = submit(4, minutes(20));
+  const auto small = submit(2, minutes(2));
+  const Outcome outcome = world.pass();
+  EXPECT_EQ(verdict(outcome, large).estimated_start, world.now + minutes(5));
+  EXPECT_EQ(verdict(outcome, small).estimated_start, world.now + minutes(2));
+}
+
 TEST(Queue, a_task_beside_what_is_booked_delays_nobody) {
   BackfillWorld world;
   world.add("b", 2);
