@@ -3,8 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <thread>

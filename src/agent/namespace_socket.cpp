@@ -16,8 +16,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -13,6 +13,7 @@
 #include "cli/installation.h"
 #include "cli/table.h"
 #include "json/value.h"
+#include "model/ids.h"
 
 namespace cli {
 namespace {
@@ -34,10 +35,6 @@ struct Row {
   api::ecs::GpuDevice device;
   std::vector<std::string> nics;
 };
-
-std::string_view behind_slash(std::string_view arn) {
-  return arn.substr(arn.rfind('/') + 1);
-}
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> all;
@@ -137,7 +134,7 @@ std::string state_of(const api::ecs::BerthGpuStatus& gpu) {
 // A shared one has several; each container has its part of the memory for itself.
 std::string task_of(const Row& row) {
   if (!row.gpu.task_arn) return "-";
-  std::string text(behind_slash(*row.gpu.task_arn));
+  std::string text(model::short_id(*row.gpu.task_arn));
   const int32_t containers = row.device.container_count.value_or(0);
   if (row.device.sharing_mode != api::ecs::GpuSharingMode::NvidiaMps) return text;
   if (containers > 1) text += base::format(" and {} more", containers - 1);
@@ -150,7 +147,7 @@ Line line_of(const Row& row) {
   if (gpu.emulated.value_or(false)) model += " (emulated)";
   const std::optional<int64_t>& used = gpu.memory_used_mib;
   const int64_t total = gpu.memory_mib.value_or(0);
-  return {std::string(behind_slash(row.instance_arn)),
+  return {std::string(model::short_id(row.instance_arn)),
           gpu.gpu_id.value_or(""),
           std::move(model),
           used ? base::format("{} / {} MiB", *used, total) : base::format("{} MiB", total),

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/installation.h"
 #include "cli/table.h"
+#include "model/ids.h"
 
 namespace cli {
 namespace {
@@ -30,8 +31,8 @@ struct Options {
 
 using Tasks = api::List<api::ecs::Task>;
 
-std::string behind_slash(const std::optional<std::string>& arn) {
-  return arn ? arn->substr(arn->rfind('/') + 1) : "-";
+std::string id_of(const std::optional<std::string>& arn) {
+  return arn ? std::string(model::short_id(*arn)) : "-";
 }
 
 base::Result<void> list(const Options& options, const Credentials& credentials,
@@ -140,12 +141,12 @@ std::string why(const api::ecs::Task& task) {
 }
 
 Line line_of(const api::ecs::Task& task, base::Time now) {
-  return {behind_slash(task.task_arn),
-          behind_slash(task.task_definition_arn),
+  return {id_of(task.task_arn),
+          id_of(task.task_definition_arn),
           task.group.value_or("-"),
           status_of(task),
           gpus_of(task),
-          behind_slash(task.container_instance_arn),
+          id_of(task.container_instance_arn),
           age_of(task, now),
           why(task)};
 }

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/installation.h"
 #include "cli/task_settings.h"
+#include "model/ids.h"
 #include "net/http.h"
 
 namespace cli {
@@ -117,10 +118,6 @@ base::Result<void> take_back(const Credentials& credentials, const std::string& 
   return {};
 }
 
-std::string_view behind_slash(std::string_view arn) {
-  return arn.substr(arn.rfind('/') + 1);
-}
-
 // The old keys are looked up before the new one is there, and go only after it: where something
 // fails, the instance still has one.
 base::Result<int> rotate(const Options& options) {
@@ -133,7 +130,7 @@ base::Result<int> rotate(const Options& options) {
                        : create_join_token(options, credentials));
   for (const auto& key : before.agent_keys) {
     const std::string arn = key.container_instance_arn.value_or("");
-    if (arn.empty() || behind_slash(arn) != behind_slash(options.instance)) continue;
+    if (arn.empty() || model::short_id(arn) != model::short_id(options.instance)) continue;
     const std::string id = key.access_key_id.value_or("");
     if (!options.keep) TRY_VOID(take_back(credentials, id));
     std::fprintf(stderr,

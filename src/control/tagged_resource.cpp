@@ -2,6 +2,8 @@
 
 #include "base/arn.h"
 #include "base/format.h"
+#include "control/capacity/queue_explain.h"
+#include "control/capacity/queue_tags.h"
 #include "control/errors.h"
 #include "control/lookup.h"
 
@@ -119,6 +121,10 @@ base::Result<TaggedResource> require_taggable(const Step& step, std::string_view
 
 base::Result<void> set_tags(Step& step, const TaggedResource& resource, Tags tags) {
   TRY_VOID(check_tags(tags, resource.what));
+  if (const auto* const arn = std::get_if<model::TaskArn>(&resource.resource)) {
+    const model::Task* const task = model::find_task(step.state(), *arn);
+    if (task != nullptr && waits_in_queue(*task)) (void)TRY(read_queue_tags(tags));
+  }
   if (tags == *resource.tags) return {};
   step.change(model::TagsSet{resource.resource, std::move(tags)});
   return {};

@@ -39,9 +39,9 @@ base::Result<void> check_own_tags(const Tags& tags) {
           base::format("The tag {} has the value \"{}\"; it is {} or left out.", key,
                        tag.value.value_or(""), reconcile::gpu_rolling_replace));
     }
+    TRY_VOID(reconcile::queue::check_tag(key, tag.value.value_or("")));
   }
   TRY_VOID(placement_policy_of(tags));
-  TRY_VOID(reconcile::queue::read_tags(tags));
   return {};
 }
 

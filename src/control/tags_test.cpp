@@ -83,6 +83,15 @@ TEST(Tags, what_does_not_change_a_tag_writes_nothing) {
   EXPECT_EQ(plane.changes.size(), changes);
 }
 
+// The other one may stand in the call that runs a task of it.
+TEST(Tags, one_of_two_that_belong_together_may_stand_on_a_definition) {
+  Plane plane;
+  plane.create_cluster();
+  plane.define("cpu", "");
+  EXPECT_TRUE(tag_resource(plane, definition_arn, {tag("berth:gang-size", "2")}));
+  EXPECT_TRUE(tag_resource(plane, definition_arn, {tag("berth:gang", "all")}));
+}
+
 TEST(Tags, bad_calls_are_refused_by_name) {
   Plane plane;
   plane.create_cluster();

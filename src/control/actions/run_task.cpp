@@ -81,6 +81,9 @@ base::Result<Plan> plan(const Step& step, const model::Cluster& cluster, const R
                      .enable_execute_command = request.enable_execute_command.value_or(false),
                      .network_configuration = request.network_configuration}));
   TRY_VOID(ask_placement(made, request.placement_constraints, request.placement_strategy));
+  if (names_provider(whole.strategy, model::berth_queue)) {
+    (void)TRY(reconcile::queue::read_tags(made.task.tags));
+  }
   whole.task = std::move(made);
   return whole;
 }

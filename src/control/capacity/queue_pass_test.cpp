@@ -249,6 +249,16 @@ TEST_F(QueuePass, a_task_that_is_stopped_while_it_waits_leaves_the_line) {
   EXPECT_EQ(queue_of(second).position, 1);
 }
 
+TEST_F(QueuePass, tags_of_a_task_that_waits_have_to_go_together) {
+  ASSERT_TRUE(run("four", 2).has_value());
+  api::ecs::TagResourceRequest request;
+  request.resource_arn = run_one("four");
+  request.tags.push_back(tag("berth:gang-size", "2"));
+  const auto refused = plane.call<api::ecs::TagResourceResponse>("TagResource", request);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("berth:gang"));
+}
+
 // With ids as they come, and times since start_time.
 TEST_F(QueuePass, explain_tells_position_reason_estimate_and_how_sure_it_is) {
   const std::string running = run_one("four", {tag("berth:max-seconds", "3600")});

@@ -55,6 +55,11 @@ base::Result<void> read_tag(const std::string& key, const std::string& value, Ta
 
 }  // namespace
 
+base::Result<void> check_tag(const std::string& key, const std::string& value) {
+  Tags alone;
+  return read_tag(key, value, alone);
+}
+
 base::Result<Tags> read_tags(const api::List<api::ecs::Tag>& tags) {
   Tags read;
   for (const api::ecs::Tag& tag : tags) {

@@ -35,7 +35,10 @@ struct Tags {
   int32_t gang_size = 0;                         // Of a named gang: 2 or more.
 };
 
+// One tag by itself; a key that is none of all_tags is no error.
 // Errors: InvalidParameterException naming the tag and its right form.
+base::Result<void> check_tag(const std::string& key, const std::string& value);
+// All of them, which have to go together. Errors: the same.
 base::Result<Tags> read_tags(const api::List<api::ecs::Tag>& tags);
 
 }  // namespace reconcile::queue

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/checkers/checkers.h"
+#include "sim/checkers/open_calls.h"
 #include "sim/world.h"
 
 namespace sim {
@@ -19,13 +20,10 @@ class ServicesKept final : public Checker {
   using Checker::Checker;
   std::string_view name() const override { return "services_kept"; }
 
-  void called(const SeenCall& call) override {
-    if (!call.service.empty()) open_[call.id] = call.service;
-  }
+  void called(const SeenCall& call) override { open_.called(call.id, call.service); }
   void turned(const Turn& turn) override {
     for (const control::Reply& reply : turn.released.replies) {
-      // Those before it are done, or have died with their server.
-      open_.erase(open_.begin(), open_.upper_bound(reply.id));
+      open_.answered(reply.id);
       const auto call = turn.calls.find(reply.id);
       if (call == turn.calls.end() || call->second.service.empty()) continue;
       // Whether a call that got no answer took effect is open until the next one that did.
@@ -37,8 +35,7 @@ class ServicesKept final : public Checker {
     check(turn.state);
   }
   void loaded(const model::ClusterState& state) override {
-    // Of a call whose answer is still due either outcome may be there.
-    for (const auto& [id, service] : open_) promises_.erase(service);
+    open_.release(promises_);
     check(state);
   }
   void server_disk_lost() override { promises_.clear(); }
@@ -78,7 +75,7 @@ class ServicesKept final : public Checker {
   }
 
   std::map<std::string, Promise> promises_;  // By the service's name.
-  std::map<control::RequestId, std::string> open_;
+  OpenCalls open_;
 };
 
 }  // namespace

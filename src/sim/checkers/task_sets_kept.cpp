@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/checkers/checkers.h"
+#include "sim/checkers/open_calls.h"
 #include "sim/world.h"
 
 namespace sim {
@@ -28,13 +29,10 @@ class TaskSetsKept final : public Checker {
   using Checker::Checker;
   std::string_view name() const override { return "task_sets_kept"; }
 
-  void called(const SeenCall& call) override {
-    if (!call.task_sets_of.empty()) open_[call.id] = call.task_sets_of;
-  }
+  void called(const SeenCall& call) override { open_.called(call.id, call.task_sets_of); }
   void turned(const Turn& turn) override {
     for (const control::Reply& reply : turn.released.replies) {
-      // Those before it are done, or have died with their server.
-      open_.erase(open_.begin(), open_.upper_bound(reply.id));
+      open_.answered(reply.id);
       const auto call = turn.calls.find(reply.id);
       if (call == turn.calls.end() || call->second.task_sets_of.empty()) continue;
       if (reply.result) {
@@ -46,8 +44,7 @@ class TaskSetsKept final : public Checker {
     check(turn.state);
   }
   void loaded(const model::ClusterState& state) override {
-    // Of a call whose answer is still due either outcome may be there.
-    for (const auto& [id, service] : open_) promises_.erase(service);
+    open_.release(promises_);
     check(state);
   }
   void server_disk_lost() override { promises_.clear(); }
@@ -124,7 +121,7 @@ class TaskSetsKept final : public Checker {
   }
 
   std::map<std::string, Promises> promises_;  // By the service's name.
-  std::map<control::RequestId, std::string> open_;
+  OpenCalls open_;
 };
 
 }  // namespace
