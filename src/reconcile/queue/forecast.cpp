@@ -138,14 +138,15 @@ bool Forecast::has_room_but_for_bookings(const Unit& unit, base::Time at) {
   return !chosen.empty();
 }
 
-std::vector<base::Time> Forecast::openings(const Unit& unit) {
+template <class Append>
+std::vector<base::Time> Forecast::times_of(const Unit& unit, Append append) {
   std::vector<base::Time> times;
   const Need* last = nullptr;
   for (const WaitingTask* const member : unit.members) {
     if (member->need == last) continue;
     last = member->need;
     for (const size_t lane : eligible(*member->need)) {
-      if (!is_clear_of(unit, lanes_[lane])) lanes_[lane].append_openings(*member->need, times);
+      if (!is_clear_of(unit, lanes_[lane])) append(lanes_[lane], *member->need, times);
     }
   }
   std::ranges::sort(times);
@@ -155,14 +156,23 @@ std::vector<base::Time> Forecast::openings(const Unit& unit) {
 }
 
 // The earliest, and so the same in every pass until something in it changes: one that is only early
-// would move, and what has been told with it, as soon as another task came. As long as nothing is
-// booked there is the more room the later; of the times from there on few are looked at, for each
-// is the opening of an instance, and few of those are booked.
+// would move, and what has been told with it, as soon as another task came. Were nothing booked,
+// there would be the more room the later: that finds the first time to look at. Where that one is
+// taken, the next are those at which instances open, and few of these are booked.
 std::optional<Plan> Forecast::earliest(const Unit& unit) {
-  const std::vector<base::Time> times = openings(unit);
-  auto at = std::ranges::partition_point(
-      times, [&](base::Time time) { return !has_room_but_for_bookings(unit, time); });
-  for (; at != times.end(); ++at) {
+  const std::vector<base::Time> ends =
+      times_of(unit, [](const Lane& lane, const Need&, std::vector<base::Time>& times) {
+        lane.append_ends(times);
+      });
+  const auto first = std::ranges::partition_point(
+      ends, [&](base::Time time) { return !has_room_but_for_bookings(unit, time); });
+  if (first == ends.end()) return std::nullopt;
+  if (auto plan = plan_at(unit, *first)) return plan;
+  const std::vector<base::Time> openings =
+      times_of(unit, [](Lane& lane, const Need& need, std::vector<base::Time>& times) {
+        lane.append_openings(need, times);
+      });
+  for (auto at = std::ranges::upper_bound(openings, *first); at != openings.end(); ++at) {
     if (auto plan = plan_at(unit, *at)) return plan;
   }
   return std::nullopt;

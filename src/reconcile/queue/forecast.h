@@ -66,8 +66,9 @@ class Forecast {
   const std::vector<size_t>& eligible(const Need& need);
   std::optional<Plan> plan_at(const Unit& unit, base::Time at);
   bool has_room_but_for_bookings(const Unit& unit, base::Time at);
-  // The times, the earliest first, at one of which all members have room at once if they ever have.
-  std::vector<base::Time> openings(const Unit& unit);
+  // What `append` takes from the lanes that its members may run on, the earliest first.
+  template <class Append>
+  std::vector<base::Time> times_of(const Unit& unit, Append append);
   std::vector<size_t> lanes_to_drain(const Unit& unit, base::Time old);
   template <class Takes>
   std::vector<size_t> spread(const Unit& unit, const std::vector<size_t>* preferred, Takes takes);

@@ -190,16 +190,22 @@ bool Lane::fits_beside(const Need& need, base::Time at, std::span<const Booking>
   return fits(then, need);
 }
 
-void Lane::append_openings(const Need& need, std::vector<base::Time>& times) {
-  const std::ranges::subrange known(
-      occupants_.begin(), std::ranges::lower_bound(occupants_, unknown_time, {}, &Occupant::until));
-  const auto first = std::ranges::partition_point(known, [&](const Occupant& occupant) {
-    return !takes_but_for_bookings(need, occupant.until, {});
-  });
-  for (auto occupant = first; occupant != known.end(); ++occupant) times.push_back(occupant->until);
+void Lane::append_ends(std::vector<base::Time>& times) const {
+  for (const Occupant& occupant : occupants_) {
+    if (occupant.until != unknown_time) times.push_back(occupant.until);
+  }
   for (const Booking& booking : bookings_) {
     if (booking.until != unknown_time) times.push_back(booking.until);
   }
+}
+
+void Lane::append_openings(const Need& need, std::vector<base::Time>& times) {
+  std::vector<base::Time> ends;
+  append_ends(ends);
+  std::ranges::sort(ends);
+  const auto first = std::ranges::partition_point(
+      ends, [&](base::Time end) { return !takes_but_for_bookings(need, end, {}); });
+  times.insert(times.end(), first, ends.end());
 }
 
 bool Lane::takes_but_for_bookings(const Need& need, base::Time at,

@@ -78,8 +78,10 @@ class Lane {
   // The tasks on it changed; bookings stay.
   void set_occupants(std::vector<Occupant> occupants);
 
-  // Appends ends of tasks and of bookings, in no order: it has room for one of `need` now, or from
-  // one of these on, or never.
+  // Appends the known ends of its tasks and bookings, in no order: there is never more room but
+  // from one of these on.
+  void append_ends(std::vector<base::Time>& times) const;
+  // Of these those from which on it would have room for one of `need`, were nothing booked.
   void append_openings(const Need& need, std::vector<base::Time>& times);
   // Whether one more of `need` would have room at that time, beside `others` that came before, were
   // nothing booked. With the time there is only more.
