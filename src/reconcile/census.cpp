@@ -83,7 +83,9 @@ Census take_census(const Situation& situation) {
     const Footing footing =
         instance == nullptr ? Footing::Firm : footing_of(situation, *instance, census.wake);
     if (task->desired_status == model::TaskStatus::Stopped) {
-      if (footing != Footing::Lost) ++census.stopping;
+      if (footing == Footing::Lost) continue;
+      ++census.stopping;
+      census.stopping_of.insert(task->started_by);
       continue;
     }
     const Member member{.task = task,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Member {
 struct Census {
   std::map<std::string, std::vector<Member>, std::less<>> groups;  // By startedBy.
   std::vector<Member> lost;                                        // Not in groups.
-  int32_t stopping = 0;  // Not in groups; their instances answer.
+  int32_t stopping = 0;                            // Not in groups; their instances answer.
+  std::set<std::string, std::less<>> stopping_of;  // Whose they are, by startedBy.
   base::Time wake = base::Time::max();
 
   const std::vector<Member>& group(std::string_view id) const {

@@ -268,9 +268,7 @@ TEST(Backoff, a_crash_loop_slows_down_and_says_so) {
   EXPECT_TRUE(world.said("is unable to consistently start tasks successfully"));
 }
 
-TEST(Backoff, a_task_set_whose_tasks_run_starts_the_next_ones_at_once) {
-  World world;
-  world.add_instance("i", 8);
+model::Service with_a_task_set(const model::TaskDefinitionArn& definition) {
   model::Service made;
   made.controller = api::ecs::DeploymentControllerType::External;
   made.desired_count = 1;
@@ -278,10 +276,44 @@ TEST(Backoff, a_task_set_whose_tasks_run_starts_the_next_ones_at_once) {
   made.deployment_configuration.maximum_percent = 200;
   model::TaskSet set;
   set.id = "ecs-svc/1";
-  set.source = source_of(world.define(1));
+  set.source = source_of(definition);
   set.scale_percent = 100;
   made.task_sets.push_back(set);
-  world.create(made);
+  return made;
+}
+
+TEST(TaskSets, a_deleted_one_stays_until_its_tasks_have_gone) {
+  World world;
+  world.add_instance("i", 8);
+  world.create(with_a_task_set(world.define(1)));
+  world.run();
+  world.update([](model::Service& service) { service.task_sets.front().draining = true; });
+  for (int i = 0; i < 3; ++i) world.pass();
+  EXPECT_EQ(world.state.tasks.at(world.tasks().front()).desired_status, model::TaskStatus::Stopped);
+  EXPECT_EQ(world.service().task_sets.size(), 1U);
+  world.run();
+  EXPECT_TRUE(world.service().task_sets.empty());
+}
+
+TEST(TaskSets, one_is_steady_once_its_health_checks_say_so) {
+  using Stability = api::ecs::StabilityStatus;
+  World world;
+  world.add_instance("i", 8);
+  world.create(with_a_task_set(world.define(1, true)));
+  world.run();
+  ASSERT_EQ(world.running_count(), 1);
+  EXPECT_EQ(world.service().task_sets.front().stability, Stability::Stabilizing);
+  EXPECT_FALSE(world.said("has reached a steady state"));
+  world.health(world.tasks().front(), "HEALTHY");
+  world.run();
+  EXPECT_EQ(world.service().task_sets.front().stability, Stability::SteadyState);
+  EXPECT_TRUE(world.said("has reached a steady state"));
+}
+
+TEST(Backoff, a_task_set_whose_tasks_run_starts_the_next_ones_at_once) {
+  World world;
+  world.add_instance("i", 8);
+  world.create(with_a_task_set(world.define(1)));
   // Each crashes once a day, and is well in between.
   for (int day = 0; day < 20; ++day) {
     world.pass();

@@ -27,8 +27,7 @@ Pool pool_of(const Draft& draft, const Census& census, const model::TaskSet& set
 
 bool in_place(const Pool& pool) {
   return pool.displaced.empty() && static_cast<int32_t>(pool.current.size()) == pool.desired &&
-         count_of(pool.current, Phase::Waiting) == 0 &&
-         count_of(pool.current, Phase::Starting) == 0;
+         count_of(pool.current, Phase::Healthy) == pool.desired;
 }
 
 // Once all that it wants has proved itself, the failures of before count for nothing.
@@ -67,7 +66,7 @@ void plan_one(Draft& draft, const model::TaskSet& set, Pool pool) {
 
 void remove_drained(Draft& draft, const Census& census) {
   const auto gone = [&](const model::TaskSet& set) {
-    return set.draining && census.group(set.id).empty();
+    return set.draining && census.group(set.id).empty() && !census.stopping_of.contains(set.id);
   };
   if (std::ranges::none_of(draft.service().task_sets, gone)) return;
   std::erase_if(draft.altered().task_sets, gone);

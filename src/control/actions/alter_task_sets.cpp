@@ -6,6 +6,16 @@
 #include "control/services/task_sets.h"
 
 namespace control {
+namespace {
+
+base::Result<const model::TaskSet*> require_lasting(const model::Service& service,
+                                                    const std::optional<std::string>& name) {
+  const model::TaskSet* const set = TRY(require_task_set(service, name));
+  if (set->draining) return invalid_parameter("The task set is being deleted.");
+  return set;
+}
+
+}  // namespace
 
 Answer<api::ecs::UpdateTaskSetResponse> update_task_set(
     Step& step, const api::ecs::UpdateTaskSetRequest& request) {
@@ -14,7 +24,7 @@ Answer<api::ecs::UpdateTaskSetResponse> update_task_set(
   const model::Service* const service =
       TRY(require_active_service(step, cluster->name, request.service));
   TRY_VOID(require_external(*service));
-  const model::TaskSet* const set = TRY(require_task_set(*service, request.task_set));
+  const model::TaskSet* const set = TRY(require_lasting(*service, request.task_set));
   if (!request.scale) return invalid_parameter("scale must be given.");
   const double percent = TRY(scale_percent_of(*request.scale));
   const std::string id = set->id;
@@ -32,8 +42,7 @@ Answer<api::ecs::UpdateServicePrimaryTaskSetResponse> update_service_primary_tas
   const model::Service* const service =
       TRY(require_active_service(step, cluster->name, request.service));
   TRY_VOID(require_external(*service));
-  const model::TaskSet* const set = TRY(require_task_set(*service, request.primary_task_set));
-  if (set->draining) return invalid_parameter("The task set is being deleted.");
+  const model::TaskSet* const set = TRY(require_lasting(*service, request.primary_task_set));
   const std::string id = set->id;
   model::Service updated = *service;
   for (model::TaskSet& one : updated.task_sets) {

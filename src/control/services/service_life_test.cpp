@@ -135,7 +135,13 @@ TEST_F(Services, task_sets_share_the_desired_count_by_their_scale) {
   remove.task_set = blue;
   EXPECT_FALSE((plane.call<api::ecs::DeleteTaskSetResponse>("DeleteTaskSet", remove).has_value()));
   remove.force = true;
-  ASSERT_TRUE((plane.call<api::ecs::DeleteTaskSetResponse>("DeleteTaskSet", remove).has_value()));
+  const auto removed = plane.call<api::ecs::DeleteTaskSetResponse>("DeleteTaskSet", remove);
+  ASSERT_TRUE(removed.has_value());
+  EXPECT_EQ(removed->task_set->status, "DRAINING");
+  grow.task_set = blue;
+  const auto refused = plane.call<api::ecs::UpdateTaskSetResponse>("UpdateTaskSet", grow);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "The task set is being deleted.");
   run(std::chrono::seconds(10));
   EXPECT_EQ(tasks_of("web"), 0);
   EXPECT_EQ(tasks_of("next"), 4);
