@@ -19,8 +19,12 @@ set(PRECOMPILED_api <algorithm> <functional> <map> <optional> <string> <variant>
                     ${CMAKE_SOURCE_DIR}/src/api/generated/ecs.h)
 set(PRECOMPILED_model ${PRECOMPILED_api} ${CMAKE_SOURCE_DIR}/src/json/value.h
                       ${CMAKE_SOURCE_DIR}/src/model/change.h)
-set(PRECOMPILED_control ${PRECOMPILED_model} ${CMAKE_SOURCE_DIR}/src/control/step.h)
+set(PRECOMPILED_control ${PRECOMPILED_model} ${CMAKE_SOURCE_DIR}/src/api/berth.h
+                        ${CMAKE_SOURCE_DIR}/src/api/generated/autoscaling.h
+                        ${CMAKE_SOURCE_DIR}/src/control/actions/action.h)
+set(TEST_PRECOMPILED_control ${CMAKE_SOURCE_DIR}/src/control/testing.h)
 set(precompiling_folders control model api)
+set(PRECOMPILED_sim ${PRECOMPILED_control} ${CMAKE_SOURCE_DIR}/src/sim/world.h)  # For its own files.
 
 macro(precompile_headers_of target)
   add_compile_options(-fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
@@ -29,8 +33,8 @@ macro(precompile_headers_of target)
   add_library(berth_${target}_test_headers OBJECT ${CMAKE_BINARY_DIR}/${target}_test_headers.cpp)
   target_link_libraries(berth_${target}_test_headers PRIVATE berth_${target} GTest::gmock rapidcheck)
   target_compile_options(berth_${target}_test_headers PRIVATE -O0)
-  target_precompile_headers(berth_${target}_test_headers PRIVATE ${PRECOMPILED_${target}}
-                            <gmock/gmock.h> <rapidcheck/gtest.h>)
+  target_precompile_headers(berth_${target}_test_headers PRIVATE ${PRECOMPILED_${target}} <gmock/gmock.h>
+                            <rapidcheck/gtest.h> ${TEST_PRECOMPILED_${target}})
 endmacro()
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/ARCHITECTURE.md folder_rows REGEX "^src/[a-z_/]+/ .* -> ")
@@ -89,6 +93,8 @@ foreach(row ${folder_rows})
   endforeach()
   if(target STREQUAL precompiled)
     precompile_headers_of(${target})
+  elseif(PRECOMPILED_${target})
+    target_precompile_headers(berth_${target} PRIVATE ${PRECOMPILED_${target}})
   elseif(precompiled)
     target_precompile_headers(berth_${target} REUSE_FROM berth_${precompiled})
   endif()

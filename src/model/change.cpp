@@ -5,6 +5,20 @@
 
 namespace model {
 
+Change::Change(AnyChange&& any) : AnyChange(std::move(any)) {}
+
+template <OneChange One>
+[[gnu::used]] Change Change::of(One one) {
+  return Change(AnyChange(std::in_place_type<One>, std::move(one)));
+}
+
+// Has the compiler write `of` for each of them; never called.
+template <class... All>
+void make_each(const std::variant<All...>* /*these*/) {
+  (static_cast<void>(Change(All())), ...);
+}
+template void make_each(const AnyChange*);
+
 Change::Change(const Change& other) = default;
 Change::Change(Change&& other) noexcept = default;
 Change& Change::operator=(const Change& other) = default;

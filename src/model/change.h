@@ -261,15 +261,28 @@ using AnyChange = std::variant<
     LaunchConfigurationPut, LaunchConfigurationForgotten, LaunchTemplatePut,
     LaunchTemplateForgotten, SequenceNumbersReserved>;
 
-// One of them. Copying, moving and ending so many shapes is compiled once, not wherever a list of
-// changes is.
+template <class One, class... All>
+consteval bool is_one_of(const std::variant<All...>* /*these*/) {
+  return (std::is_same_v<One, All> || ...);
+}
+template <class One>
+concept OneChange = is_one_of<One>(static_cast<const AnyChange*>(nullptr));
+
+// One of them. Making, copying, moving and ending so many shapes is compiled once, in change.cpp,
+// not wherever a change is made.
 struct Change : AnyChange {
-  using AnyChange::AnyChange;
+  template <OneChange One>
+  Change(One one) : Change(of(std::move(one))) {}
   Change(const Change& other);
   Change(Change&& other) noexcept;
   Change& operator=(const Change& other);
   Change& operator=(Change&& other) noexcept;
   ~Change();
+
+ private:
+  template <OneChange One>
+  static Change of(One one);
+  explicit Change(AnyChange&& any);
 };
 
 // Performs the change. A change that the state cannot take (a GPU given twice, a status that goes
