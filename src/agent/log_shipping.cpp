@@ -87,7 +87,7 @@ class Shipper {
   core::OperationResult run() {
     docker::Result<void> read;
     std::jthread reader([this, &read] {
-      read = follow();
+      read = read_all();
       lines_.close();
     });
     const bool all = deliver_all();
@@ -102,21 +102,40 @@ class Shipper {
   }
 
  private:
-  // Reads Docker's lines into the queue; on the reader's thread.
-  docker::Result<void> follow() {
-    int64_t to_skip = start_.since_count;
+  // Reads Docker's lines into the queue, all of them; on the reader's thread. dockerd (20.10) ends
+  // a log that it follows too early, and without an error, where the container ends while the
+  // reader is behind: what is missing is read once the container has ended.
+  docker::Result<void> read_all() {
+    Place read(start_);
+    size_t come = TRY(read_from(start_, true, read));
+    do {
+      if (shipping_.stop.stop_requested()) return {};
+      come = TRY(read_from(read.position(), false, read));
+    } while (come > 0);
+    return {};
+  }
+
+  // Reads on behind the lines that are known by their position, and counts in `read`. How many new
+  // ones came.
+  docker::Result<size_t> read_from(LogPosition from, bool follow, Place& read) {
+    int64_t to_skip = from.since_count;
+    size_t come = 0;
     docker::LogsRequest request{
-        .id = shipping_.request.runtime_id, .follow = true, .stop = shipping_.stop};
-    if (start_.since_ns > 0) request.since_ns = start_.since_ns;
-    return shipping_.streams.logs(request, [&](docker::LogLine&& line) {
+        .id = shipping_.request.runtime_id, .follow = follow, .stop = shipping_.stop};
+    if (from.since_ns > 0) request.since_ns = from.since_ns;
+    TRY_VOID(shipping_.streams.logs(request, [&](docker::LogLine&& line) {
       if (line.bytes.empty()) return true;
-      // Where Docker has dropped lines that were delivered, the next newer one ends the skipping.
-      const bool delivered = to_skip > 0 && line.time_ns <= start_.newest_ns;
-      to_skip = delivered ? to_skip - 1 : 0;
-      return lines_.push({line.time_ns,
-                          delivered ? std::string() : json::valid_utf8(std::move(line.bytes)),
-                          delivered});
-    });
+      // Where Docker has dropped lines that are known, the next newer one ends the skipping.
+      const bool known = to_skip > 0 && line.time_ns <= from.newest_ns;
+      to_skip = known ? to_skip - 1 : 0;
+      if (known && !follow) return true;  // Is in the queue, or was.
+      Line next{line.time_ns, known ? std::string() : json::valid_utf8(std::move(line.bytes)),
+                known};
+      read.count(next);
+      come += known ? 0 : 1;
+      return lines_.push(std::move(next));
+    }));
+    return come;
   }
 
   // False: stopped before the end.

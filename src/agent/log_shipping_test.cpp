@@ -16,6 +16,33 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::Seen;
 
+// Ends a log that it follows after so many lines, as dockerd does where the reader is slow.
+class EndsEarly final : public docker::ContainerStreams {
+ public:
+  EndsEarly(docker::ContainerStreams& whole, size_t lines) : whole_(whole), lines_(lines) {}
+
+  docker::Result<void> events(const docker::EventsRequest& request,
+                              const docker::OnEvent& on_event) override {
+    return whole_.events(request, on_event);
+  }
+  docker::Result<void> logs(const docker::LogsRequest& request,
+                            const docker::OnLogLine& on_line) override {
+    size_t left = request.follow ? lines_ : SIZE_MAX;
+    return whole_.logs(request, [&](docker::LogLine&& line) {
+      if (left == 0) return false;
+      --left;
+      return on_line(std::move(line));
+    });
+  }
+  docker::Result<docker::ContainerStats> stats(const std::string& id) override {
+    return whole_.stats(id);
+  }
+
+ private:
+  docker::ContainerStreams& whole_;
+  const size_t lines_;
+};
+
 class LogShippingTest : public ::testing::Test {
  protected:
   LogShippingTest() {
@@ -51,7 +78,7 @@ class LogShippingTest : public ::testing::Test {
     std::stop_source never;  // The fake follows only what can be stopped.
     return ship_logs({.request = request_,
                       .position = position_,
-                      .streams = docker_,
+                      .streams = streams_ != nullptr ? *streams_ : docker_,
                       .api = *api_,
                       .clock = clock_,
                       .stop = stop.stop_possible() ? stop : never.get_token(),
@@ -62,6 +89,7 @@ class LogShippingTest : public ::testing::Test {
   base::SystemClock clock_;
   base::Time now_ = clock_.now();
   docker::FakeRuntime docker_;
+  docker::ContainerStreams* streams_ = nullptr;  // Of docker_ itself otherwise.
   ControlPlane plane_;
   std::unique_ptr<ApiClient> api_;
   std::string id_;
@@ -155,6 +183,21 @@ TEST_F(LogShippingTest, lines_that_docker_has_dropped_do_not_swallow_newer_ones)
   ASSERT_TRUE(ship().has_value());
   EXPECT_THAT(lines(), ElementsAre("new"));
   EXPECT_EQ(position_.next_event, 6);
+}
+
+TEST_F(LogShippingTest, a_followed_log_that_ends_early_is_read_to_its_end) {
+  EndsEarly early(docker_, 4);
+  streams_ = &early;
+  std::vector<std::string> written;
+  for (int i = 0; i < 10; ++i) {
+    write(written.emplace_back(base::format("line {}", i)));
+    if (i % 3 == 0) pass(std::chrono::minutes(i));
+  }
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_EQ(lines(), written);
+  ASSERT_TRUE(ship().has_value());  // From where it is.
+  EXPECT_EQ(lines(), written);
 }
 
 TEST_F(LogShippingTest, much_output_goes_in_batches_that_the_service_takes) {
