@@ -58,10 +58,10 @@ std::string error_of(const std::string& json) {
 TEST(container_body, which_log_options_are_secrets_stands_on_the_container) {
   const std::string label(secret_log_options_label);
   EXPECT_EQ(body_of(with(""))["Labels"].find(label), nullptr);
-  const json::Value body = body_of(with(
-      R"("secrets":[{"name":"A","valueFrom":"a","provider":"ssm","target":"CONTAINER"},)"
-      R"({"name":"splunk-token","valueFrom":"b","provider":"ssm","target":"LOG_DRIVER"},)"
-      R"({"name":"splunk-url","valueFrom":"c","provider":"ssm","target":"LOG_DRIVER"}])"));
+  const json::Value body = body_of(
+      with(R"("secrets":[{"name":"A","valueFrom":"a","provider":"ssm","target":"CONTAINER"},)"
+           R"({"name":"splunk-token","valueFrom":"b","provider":"ssm","target":"LOG_DRIVER"},)"
+           R"({"name":"splunk-url","valueFrom":"c","provider":"ssm","target":"LOG_DRIVER"}])"));
   EXPECT_EQ(body["Labels"][label].text_or(""), "splunk-token,splunk-url");
 }
 

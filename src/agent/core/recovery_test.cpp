@@ -30,6 +30,29 @@ TEST(recovery, a_running_container_is_found_again_and_left_alone) {
 )");
 }
 
+// The snapshot is of a moment at which db was not healthy yet, and arrives after the event.
+TEST(recovery, a_snapshot_takes_back_no_health_that_was_told_since) {
+  Up t;
+  t.play(R"(
+> payload m1 {"arn":"t1","containers":[{"name":"main","image":"b","essential":true,"dependsOn":[{"containerName":"db","condition":"HEALTHY"}]},{"name":"db","image":"b","healthCheckType":"docker","dockerConfig":{"config":"{\"Healthcheck\":{}}"}}]}
+> done 2 image
+> done 3 image
+> done 4 created c1
+> done 5 created c2
+> done 6 ok
+)");
+  expect(t, R"(
+> crash
+  submit 1 t1 PENDING STARTING main=PENDING db=RUNNING
+  register again
+> ready
+  op 2 ListContainers agent-1
+> healthy c2
+> done 2 list made:c1:t1:main running:c2:t1:db
+  op 3 StartContainer c1
+)");
+}
+
 TEST(recovery, an_end_that_happened_while_the_agent_was_away_is_reported) {
   Running t;
   expect(t, R"(

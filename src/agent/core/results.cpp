@@ -111,7 +111,8 @@ void on_create(Step& step, Task& task, size_t index, const OperationResult& resu
   fail_container(step, task, index, reason_of(error));
 }
 
-void on_start(Step& step, Task& task, size_t index, const OperationResult& result) {
+void on_start(Step& step, Task& task, size_t index, const OperationResult& result,
+              OperationId asked) {
   ContainerRecord& container = task.record.containers[index];
   ContainerWork& work = task.work[index];
   if (result) {
@@ -124,7 +125,7 @@ void on_start(Step& step, Task& task, size_t index, const OperationResult& resul
       container.started_at = step.now;
     }
     if (const ContainerInfo* info = std::get_if<ContainerInfo>(&*result)) {
-      apply_info(step, task, index, *info);
+      apply_info(step, task, index, *info, asked);
       return;
     }
     const acs::Container& given = task.payload.containers[index];
@@ -164,7 +165,8 @@ void on_stop(Step& step, Task& task, size_t index, const OperationResult& result
                     task.record.arn, reason_of(error)));
 }
 
-void on_inspect(Step& step, Task& task, size_t index, const OperationResult& result) {
+void on_inspect(Step& step, Task& task, size_t index, const OperationResult& result,
+                OperationId asked) {
   ContainerRecord& container = task.record.containers[index];
   ContainerWork& work = task.work[index];
   if (result) {
@@ -174,7 +176,7 @@ void on_inspect(Step& step, Task& task, size_t index, const OperationResult& res
     if (info->status == RuntimeStatus::Running && work.stop_attempts > 0) {
       work.retry_at = step.now + retry_wait(work.stop_attempts);
     }
-    if (apply_info(step, task, index, *info)) return;
+    if (apply_info(step, task, index, *info, asked)) return;
     return refuse_stranger(step, task, index);
   }
   const OperationError& error = result.error();
@@ -232,15 +234,14 @@ void apply_exit(Step& step, Task& task, size_t index, const ContainerInfo& info)
 
 void on_container_result(Step& step, Task& task, const Target& target,
                          const OperationResult& result) {
-  ContainerWork& work = task.work[target.index];
-  work.operation = 0;
+  const OperationId asked = std::exchange(task.work[target.index].operation, 0);
   const auto is = [&](const Request& example) { return target.request == example.index(); };
   if (is(InspectImage{})) return on_inspect_image(step, task, target.index, result);
   if (is(PullImage{})) return on_pull(step, task, target.index, result);
   if (is(CreateContainer{})) return on_create(step, task, target.index, result);
-  if (is(StartContainer{})) return on_start(step, task, target.index, result);
+  if (is(StartContainer{})) return on_start(step, task, target.index, result, asked);
   if (is(StopContainer{}) || is(KillContainer{})) return on_stop(step, task, target.index, result);
-  return on_inspect(step, task, target.index, result);
+  return on_inspect(step, task, target.index, result, asked);
 }
 
 void on_volume_result(Step& step, Task& task, const Target& target, const OperationResult& result) {
@@ -259,7 +260,8 @@ void on_volume_result(Step& step, Task& task, const Target& target, const Operat
   begin_stop(step, task, reason_of(error));
 }
 
-bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info) {
+bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info,
+                OperationId asked) {
   ContainerRecord& container = task.record.containers[index];
   ContainerWork& work = task.work[index];
   if (container.status == ContainerStatus::Stopped) return true;
@@ -274,9 +276,12 @@ bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info)
   if (!info.image_id.empty()) container.image_id = info.image_id;
   work.ip_addresses = info.ip_addresses;
   if (info.created_at) work.created_at = info.created_at;
-  if (work.health != info.health) work.health_since = step.now;
-  work.health = info.health;
-  work.health_output = info.health_output;
+  if (asked >= work.health_as_of) {
+    if (work.health != info.health) work.health_since = step.now;
+    work.health = info.health;
+    work.health_output = info.health_output;
+    work.health_as_of = asked;
+  }
   switch (info.status) {
     case RuntimeStatus::Created:
       if (container.status == ContainerStatus::None) container.status = ContainerStatus::Created;

@@ -21,7 +21,8 @@ base::Milliseconds snapshot_wait(uint32_t attempts) {
 using Index = std::map<std::string_view, const ContainerInfo*>;
 
 // A snapshot is a little old when it arrives: what it cannot prove is asked for again.
-void reconcile(Step& step, Task& task, size_t index, const Index& by_id, const Index& by_name) {
+void reconcile(Step& step, Task& task, size_t index, const Index& by_id, const Index& by_name,
+               OperationId asked) {
   ContainerRecord& container = task.record.containers[index];
   ContainerWork& work = task.work[index];
   if (container.status == ContainerStatus::Stopped) return;
@@ -35,14 +36,14 @@ void reconcile(Step& step, Task& task, size_t index, const Index& by_id, const I
   if (container.status == ContainerStatus::None) {
     if (!there) {
       work.create_unsure = false;
-    } else if (!apply_info(step, task, index, *found->second)) {
+    } else if (!apply_info(step, task, index, *found->second, asked)) {
       refuse_stranger(step, task, index);
     }
     return;
   }
   const bool running = there && found->second->status == RuntimeStatus::Running;
   if (running) {
-    apply_info(step, task, index, *found->second);
+    apply_info(step, task, index, *found->second, asked);
   } else if (!there || found->second->status == RuntimeStatus::Exited ||
              container.status == ContainerStatus::Running) {
     work.inspect_wanted = true;
@@ -86,7 +87,7 @@ void tick_snapshot(Step& step) {
 
 void on_snapshot(Step& step, const OperationResult& result) {
   State& state = step.state;
-  state.snapshot = 0;
+  const OperationId asked = std::exchange(state.snapshot, 0);
   const Snapshot* snapshot = result ? std::get_if<Snapshot>(&*result) : nullptr;
   if (snapshot == nullptr) {
     const std::string reason = result ? "no list of containers was given" : result.error().message;
@@ -114,7 +115,7 @@ void on_snapshot(Step& step, const OperationResult& result) {
   }
   for (auto& [arn, task] : state.tasks) {
     for (size_t i = 0; i < task.record.containers.size(); ++i) {
-      reconcile(step, task, i, by_id, by_name);
+      reconcile(step, task, i, by_id, by_name, asked);
     }
   }
   touch_all(step);
@@ -145,6 +146,7 @@ void on_event(Step& step, const ContainerEvent& event) {
       case EventKind::HealthChanged:
         if (work.health != event.health) work.health_since = step.now;
         work.health = event.health;
+        work.health_as_of = step.state.next_id;
         break;
     }
   }

@@ -42,8 +42,9 @@ void tick_snapshot(Step& step);
 void on_container_result(Step& step, Task& task, const Target& target,
                          const OperationResult& result);
 void on_volume_result(Step& step, Task& task, const Target& target, const OperationResult& result);
-// What Docker says of the container now. False: it is not a container of this task.
-bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info);
+// What Docker said of the container when it was asked by operation `asked`. False: it is not a
+// container of this task.
+bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info, OperationId asked);
 // Its name is taken by such a container.
 void refuse_stranger(Step& step, Task& task, size_t index);
 // Docker does not know the container any more.

@@ -87,6 +87,7 @@ struct ContainerWork {
   std::optional<base::Time> created_at;
   std::optional<int32_t> died_exit_code;  // Of the event; Docker may forget the container.
   HealthStatus health = HealthStatus::None;
+  OperationId health_as_of = 0;  // What operations before this one saw of the health is older.
   std::optional<base::Time> health_since;
   std::string health_output;
   std::vector<std::string> ip_addresses;
