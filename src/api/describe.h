@@ -125,22 +125,19 @@ struct ShapeOf<Document> {
   static constexpr const Shape* value = &document_shape;
 };
 
-template <class Tag>
+template <class Id>
 inline constexpr StringAccess id_access{
     .get = [](const void* value) -> std::string_view {
-      return static_cast<const base::Id<Tag>*>(value)->str();
+      return static_cast<const Id*>(value)->str();
     },
-    .set = [](void* value,
-              std::string_view text) { *static_cast<base::Id<Tag>*>(value) = base::Id<Tag>(text); },
+    .set = [](void* value, std::string_view text) { *static_cast<Id*>(value) = Id(text); },
 };
-template <class Tag>
-inline constexpr Shape id_shape{.kind = Kind::String,
-                                .size = sizeof(base::Id<Tag>),
-                                .name = "string",
-                                .string = &id_access<Tag>};
-template <class Tag>
-struct ShapeOf<base::Id<Tag>> {
-  static constexpr const Shape* value = &id_shape<Tag>;
+template <class Id>
+inline constexpr Shape id_shape{
+    .kind = Kind::String, .size = sizeof(Id), .name = "string", .string = &id_access<Id>};
+template <class Tag, class Order>
+struct ShapeOf<base::Id<Tag, Order>> {
+  static constexpr const Shape* value = &id_shape<base::Id<Tag, Order>>;
 };
 
 // For std::vector and std::map as for api::List and api::Map.

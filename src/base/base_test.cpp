@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/arn.h"
 #include "base/id.h"
@@ -68,6 +71,38 @@ TEST(Arn, reads_back_and_names_its_parts) {
   EXPECT_EQ(parse_arn(arn->str()), arn);
   EXPECT_FALSE(parse_arn("default"));
   EXPECT_FALSE(parse_arn("arn:aws:ecs:us-east-1:1:"));
+}
+
+using ManyId = Id<struct ManyTag, StemOrder>;
+
+TEST(StemOrder, ids_of_one_stem_stand_as_their_texts_do) {
+  Random random(1);
+  std::vector<std::string> texts{"a/", "a/1", "a/10", "a/2", "a/abcd", "a/abcde", "a/b", "a/\xff"};
+  for (int i = 0; i < 200; ++i) texts.push_back("a/" + random.hex(16));
+  for (const std::string& left : texts) {
+    for (const std::string& right : texts) {
+      EXPECT_EQ(ManyId(left) <=> ManyId(right), left <=> right) << left << " and " << right;
+      EXPECT_EQ(ManyId(left) == ManyId(right), left == right);
+    }
+  }
+}
+
+TEST(StemOrder, ids_of_one_stem_stand_together) {
+  Random random(2);
+  std::set<ManyId> ids;
+  for (int i = 0; i < 300; ++i) ids.emplace("c/" + std::to_string(i % 3) + "/" + random.hex(16));
+  EXPECT_EQ(ids.size(), 300U);
+  std::vector<uint32_t> stems;
+  for (const ManyId& id : ids) {
+    if (stems.empty() || stems.back() != id.order().stem()) stems.push_back(id.order().stem());
+  }
+  EXPECT_EQ(stems.size(), 3U);
+}
+
+TEST(StemOrder, a_text_without_a_stem_is_an_id_all_the_same) {
+  EXPECT_LT(ManyId("t1"), ManyId("t2"));
+  EXPECT_LT(ManyId(""), ManyId("t1"));
+  EXPECT_EQ(ManyId(), ManyId(""));
 }
 
 TEST(Queue, is_bounded_and_first_in_first_out) {

@@ -10,7 +10,7 @@ namespace model {
 
 using ClusterName = base::Id<struct ClusterNameTag>;
 using InstanceArn = base::Id<struct InstanceArnTag>;              // Of a container instance.
-using TaskArn = base::Id<struct TaskArnTag>;                      // Of a task.
+using TaskArn = base::Id<struct TaskArnTag, base::StemOrder>;     // Of a task.
 using TaskDefinitionArn = base::Id<struct TaskDefinitionArnTag>;  // With its revision.
 
 using ServiceArn = base::Id<struct ServiceArnTag>;

@@ -54,8 +54,8 @@ base::Result<Filter> filter_of(const Step& step, const model::ClusterName& clust
 
 }  // namespace
 
-// The map is ordered by ARN, and so by cluster: the walk starts at the cluster or behind the page
-// before and ends with the cluster.
+// The tasks of a cluster stand together, but for those of one whose name has the same hash: the
+// walk starts at the cluster or behind the page before and ends with that hash.
 Answer<api::ecs::ListTasksResponse> list_tasks(Step& step,
                                                const api::ecs::ListTasksRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
@@ -66,8 +66,11 @@ Answer<api::ecs::ListTasksResponse> list_tasks(Step& step,
   const auto& tasks = step.state().tasks;
   Page page(page_asked);
   for (auto it = tasks.lower_bound(std::max(first, model::TaskArn(page_asked.after)));
-       it != tasks.end() && it->second.cluster == cluster->name; ++it) {
-    if (!matches(filter, it->second) || !page.wants(it->first.str())) continue;
+       it != tasks.end() && it->first.order().stem() == first.order().stem(); ++it) {
+    if (it->second.cluster != cluster->name || !matches(filter, it->second) ||
+        !page.wants(it->first.str())) {
+      continue;
+    }
     if (!page.add(it->first.str())) break;
   }
   api::ecs::ListTasksResponse response;
