@@ -287,7 +287,7 @@ class Mixed(unittest.TestCase):
         for stage, some in zip(stages, waves):
             self.wave(stage, some)
         for stage in set(STAGES) - set(self.kills):
-            self.wave(stage, [])
+            self.wave(stage, ["short"])
         while self.unstopped:
             self.stop_one()
         self.assertEqual(set(STAGES), set(self.kills))
