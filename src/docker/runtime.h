@@ -258,7 +258,9 @@ struct LogsRequest {
   std::string id;
   // Nanoseconds since 1970, inclusive: lines with this very time are told (again).
   std::optional<int64_t> since_ns{};
-  bool follow = false;  // Goes on until the container has stopped and all is told.
+  // Goes on until the container has stopped. Docker 20.10 may end it early where the reader is
+  // slow: what is not told yet is had by asking again.
+  bool follow = false;
   std::stop_token stop{};
 };
 
