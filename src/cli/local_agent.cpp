@@ -86,6 +86,7 @@ base::Result<std::unique_ptr<docker::DockerClient>> docker_client(const std::str
 }
 
 void stop_agents(std::vector<std::unique_ptr<agent::Agent>>& agents, bool stop_tasks) {
+  base::log_info("stopping; {}", stop_tasks ? "all tasks too" : "containers go on");
   if (stop_tasks) {
     std::vector<std::jthread> stopping;
     for (const auto& agent : agents) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/local_server.h"
 #include "cli/machines.h"
@@ -19,6 +20,7 @@ base::Result<int> serve(const ServerCommand& options) {
   std::puts(base::format("ready: {}", local.server->url()).c_str());
   std::fflush(stdout);
   wait_for_stop_signal();
+  base::log_info("stopping; tasks go on");
   local.server->stop();
   return 0;
 }

@@ -110,7 +110,6 @@ base::Result<int> run_up(const Options& options) {
     std::fflush(stdout);
     wait_for_stop_signal();
   }
-  base::log_info("stopping; {}", options.stop_tasks_on_exit ? "all tasks too" : "containers go on");
   stop_agents(agents, options.stop_tasks_on_exit);
   local.server->stop();
   return fatal ? 1 : 0;

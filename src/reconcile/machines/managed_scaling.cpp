@@ -92,7 +92,7 @@ ScalingDecision scale(const ScalingSituation& situation) {
   }
   if (decision.desired_capacity != group.desired_capacity) {
     decision.reason = base::format(
-        "CapacityProviderReservation was {} with a target of {}: {} of {} machines were needed",
+        "CapacityProviderReservation was {} with a target of {}: machines needed: {}, there: {}",
         decision.reservation_percent, target, counted.needed, there);
   }
   return decision;
