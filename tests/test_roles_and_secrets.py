@@ -146,13 +146,11 @@ class RolesAndSecrets(unittest.TestCase):
     def test_a_secret_stands_in_its_own_container_and_nowhere_else(self):
         value = "swordfish-of-the-one-task"
         self.ssm.put_parameter(Name="/only/mine", Value=value, Type="SecureString")
+        sleeps = {"memory": 32, "stopTimeout": 1, **harness.shell("sleep 600")}
         mine = self.tasks.run_containers(
-            "mine", {"memory": 32, **harness.shell("sleep 600"), "secrets": [
-                {"name": "MINE", "valueFrom": "/only/mine"}]},
-            {"name": "side", "memory": 32, "essential": False, **harness.shell("sleep 600")},
-            executionRoleArn="executor")
-        other = self.tasks.run_containers("other", {"memory": 32, **harness.shell("sleep 600")},
-                                          executionRoleArn="executor")
+            "mine", {**sleeps, "secrets": [{"name": "MINE", "valueFrom": "/only/mine"}]},
+            {"name": "side", "essential": False, **sleeps}, executionRoleArn="executor")
+        other = self.tasks.run_containers("other", sleeps, executionRoleArn="executor")
         for task in (mine, other):
             self.tasks.wait(task, "RUNNING")
         seen = {}
