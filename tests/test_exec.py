@@ -339,7 +339,8 @@ class Exec(unittest.TestCase):
         terminal.resize(40, 120)
         terminal.type(b"while [ \"$(stty size)\" != '40 120' ]; do :; done; echo resi''zed\n")
         terminal.until(rb"resized\r\n")
-        terminal.type(b"echo st''arted; sleep 600\n")
+        # Said by the job itself, so that it has the terminal when Ctrl-C comes.
+        terminal.type(b"sh -c \"echo st''arted; exec sleep 600\"\n")
         terminal.until(rb"started\r\n")
         terminal.type(b"\x03")
         terminal.type(b"echo code $?\n")
