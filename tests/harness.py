@@ -144,8 +144,12 @@ class Docker:
         return done.stdout.decode(errors="replace").strip()
 
     def answers(self):
-        done = subprocess.run(["docker", "version"], capture_output=True,
-                              env={**os.environ, **self.environment()}, timeout=30)
+        """Not where it takes connections and does not serve them yet, either."""
+        try:
+            done = subprocess.run(["docker", "version"], capture_output=True,
+                                  env={**os.environ, **self.environment()}, timeout=30)
+        except subprocess.TimeoutExpired:
+            return False
         return done.returncode == 0
 
     def inspect(self, container):

@@ -69,7 +69,7 @@ class Killed(OwnDockerd):
 
     def test_what_ends_while_it_is_away_is_told_later(self):
         self.begin({"live-restore": True})
-        arn = self.tasks.run(self.register("ends", "sleep 3; exit 6"))
+        arn = self.tasks.run(self.register("ends", "sleep 10; exit 6"))
         self.tasks.wait(arn, "RUNNING")
         self.dockerd.kill()
         identifier = container_of(self.tasks.describe(arn))["runtimeId"]
@@ -78,7 +78,7 @@ class Killed(OwnDockerd):
         self.assertTrue(pids, "its shim lives on")
         def ended():
             return not subprocess.run(["pgrep", "-P", pids[0]], capture_output=True).stdout
-        wait_for(ended, "the container has ended", 20)
+        wait_for(ended, "the container has ended", 40)
         self.dockerd.spawn()
         self.dockerd.wait_answers()
         task = self.tasks.wait(arn, "STOPPED", 90)
@@ -107,12 +107,14 @@ class RestartedUnderLoad(OwnDockerd):
                        self.register("gpu", "sleep 0.3", resourceRequirements=gpus(1))]
         chance = random.Random(3)
         arns = []
+        wanted = 0
         stop = threading.Event()
         def run():
             tasks = Tasks(self.server)
-            while not stop.is_set() and len(arns) < 150:
-                told = tasks.ecs.run_task(taskDefinition=chance.choice(definitions))
-                arns.extend(one["taskArn"] for one in told["tasks"])
+            while not stop.is_set():
+                if len(arns) < wanted + 40:  # Bounded also where dockerd is away for long.
+                    told = tasks.ecs.run_task(taskDefinition=chance.choice(definitions))
+                    arns.extend(one["taskArn"] for one in told["tasks"])
                 stop.wait(0.1)
         runner = threading.Thread(target=run)
         runner.start()

@@ -61,6 +61,13 @@ class Logging(unittest.TestCase):
         self.assertRegex(streams[0], r"\Aecs-execute-command-[0-9a-z]{17}\Z")
         return self.tasks.lines(group, streams[0])
 
+    def ended_log(self, group):
+        """Those lines, once the last of them is there."""
+        def ended():
+            lines = self.only_log(group) if self.streams(group) else []
+            return lines if lines and lines[-1].startswith('{"berthExec":"end"') else None
+        return harness.wait_for(ended, "the end is logged")
+
     def command(self, *command, task=None, options=()):
         return [BERTH, "exec", task or self.task, "--data", self.server.data, *options, "--", *command]
 
@@ -225,7 +232,7 @@ class ExecLogging(Logging):
         plugin.until(lambda: b"up" in plugin.output, "it is up")
         self.server.client("ssm").terminate_session(SessionId=session["sessionId"])
         plugin.until(lambda: plugin.closed, "the end")
-        lines = self.only_log(group)
+        lines = self.ended_log(group)  # Unlike a command's own end, this one is told before.
         self.assertEqual("up", lines[1])
         self.assertEqual("The session was terminated.", told(lines[-1])["reason"])
 
@@ -235,10 +242,8 @@ class ExecLogging(Logging):
         self.assertEqual(b"up\n", process.stdout.readline())
         process.send_signal(signal.SIGINT)
         self.assertEqual(130, process.wait(20))
-        harness.wait_for(lambda: self.only_log(group)[-1].startswith('{"berthExec":"end"'),
-                         "the end is logged")
         self.assertEqual("The client has closed the session.",
-                         told(self.only_log(group)[-1])["reason"])
+                         told(self.ended_log(group)[-1])["reason"])
 
 
 class ExecLoggingOverABadLine(Logging):

@@ -117,7 +117,8 @@ class FullDisk(unittest.TestCase):
             return ended or "full" in said or "no space" in said
         wait_for(ended_or_told, "the tasks end, or the agent says why not", 60)
         self.disk.free()
-        if not agent.process.alive():
+        if "The agent ends" in agent.output():  # It says so before it is gone.
+            wait_for(lambda: not agent.process.alive(), "the agent has ended", 60)
             agent.start()
         for arn in arns:
             task = tasks.wait(arn, "STOPPED", 120)

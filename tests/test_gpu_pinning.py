@@ -38,6 +38,15 @@ def looker(group, **members):
     return {**shell(LOOK), "logConfiguration": awslogs(group), **members}
 
 
+def looked(arn, *where):
+    """All that a looker says."""
+    def output():
+        # What it says to standard error may stand behind its last line.
+        found = tasks.output(arn, *where)
+        return found if any(line.startswith("node 3") for line in found) else None
+    return wait_for(output, "all of its output is there")
+
+
 def holder(count, **members):
     return {"resourceRequirements": gpus(count), "stopTimeout": 2, "memory": 16,
             **shell("exec sleep 600"), **members}
@@ -58,7 +67,7 @@ class Inside(unittest.TestCase):
         arn = tasks.run_containers("looks", looker("looks", resourceRequirements=gpus(2)))
         ids = container_of(tasks.describe(arn))["gpuIds"]
         task = tasks.wait(arn, "STOPPED")
-        lines = tasks.output(arn, "looks")
+        lines = looked(arn, "looks")
         text = "\n".join(lines)
         self.assertEqual(set(ids), set(re.findall(r"UUID: (GPU-[0-9a-f-]+)", text)), text)
         nodes = [line for line in lines if re.fullmatch(r"/dev/nvidia\d+", line)]
@@ -80,11 +89,7 @@ class Inside(unittest.TestCase):
             return one if one["lastStatus"] == "STOPPED" else None
         sidecar = wait_for(ended, "the sidecar has ended")
         self.assertEqual([], sidecar.get("gpuIds", []))
-        def output():
-            # What it says to standard error may stand behind its last line.
-            found = tasks.output(arn, "sidecar", "sidecar")
-            return found if any(line.startswith("node 3") for line in found) else None
-        lines = wait_for(output, "all of its output is there")
+        lines = looked(arn, "sidecar", "sidecar")
         text = "\n".join(lines)
         self.assertNotIn("/dev/nvidia", text)
         self.assertNotIn("UUID", text)
@@ -142,7 +147,8 @@ class Sharing(unittest.TestCase):
             self.assertEqual("RESOURCE:GPU", told["failures"][0]["reason"])
             refused += 1
             return None
-        next_arn = wait_for(placed, "the GPUs are free again", 30)
+        # 30 s where the container's shell was asked to end before it could listen.
+        next_arn = wait_for(placed, "the GPUs are free again", 60)
         self.addCleanup(tasks.finish, next_arn)
         self.assertGreaterEqual(refused, 5, "the GPUs were given away while the container ran")
         self.assertFalse(server.docker.inspect(identifier)["State"]["Running"])
