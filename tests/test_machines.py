@@ -282,7 +282,7 @@ class Exec(unittest.TestCase):
                                    if one["StatusCode"] == "Failed"], "a failed launch")
         self.assertIn("no capacity in rack 7", failed[0]["StatusMessage"])
         self.assertIn("code 3", failed[0]["StatusMessage"])
-        wait_for(lambda: len(self.lines("launches")) >= 2, "the second try", 10)
+        wait_for(lambda: len(self.lines("launches")) >= 2, "the second try", 30)
         self.assertLessEqual(len(self.lines("launches")), 2)
         os.unlink(self.path("broken"))
         self.groups.wait_in_service("gpus", 1, 30)

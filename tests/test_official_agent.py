@@ -288,7 +288,7 @@ class Silence(Peers):
         agent.wait(lambda: agent.of("HeartbeatMessage"), "a heartbeat")
         self.assertTrue(self.instance(agent)["agentConnected"])
         agent.polite = False
-        wait_for(lambda: not self.instance(agent)["agentConnected"], "disconnected", 6)
+        wait_for(lambda: not self.instance(agent)["agentConnected"], "disconnected", 30)
         self.assertIn("heartbeats", self.instance(agent)["statusReason"])
         self.assertEqual("AGENT", self.ecs.run_task(
             taskDefinition="lasting")["failures"][0]["reason"])
@@ -577,13 +577,13 @@ class Keys(Peers):
         agent.terminate()
         again = self.join("", data)
         self.addCleanup(again.close)
-        self.server.wait_connected()
+        again.wait_line("ready: ", 60)
         self.assertEqual(1, len(self.ecs.list_container_instances()["containerInstanceArns"]))
         again.terminate()
         # The token that its key was given for says nothing new.
         same = self.join(token, data)
         self.addCleanup(same.close)
-        self.server.wait_connected()
+        same.wait_line("ready: ", 60)
         self.assertNotIn("goes on with the key", same.output())
         nothing = self.join("berth-join.0123.4567", tempfile.mkdtemp(prefix="berth-agent-"))
         self.addCleanup(nothing.close)
@@ -613,6 +613,7 @@ class Keys(Peers):
         # One that is refused leaves the key as it is.
         refused = self.join("berth-join.0123.4567", data)
         self.addCleanup(refused.close)
+        refused.wait_line("ready: ", 60)
         self.assertEqual(arn, self.server.wait_connected()[0]["containerInstanceArn"])
         self.assertIn("goes on with the key that it has", refused.output())
 

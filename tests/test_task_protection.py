@@ -49,8 +49,9 @@ class Protection(unittest.TestCase):
         return int(head.split(" ")[1]), json.loads(document)
 
     def test_a_task_of_a_service_protects_itself_until_it_lets_go(self):
-        tasks.register("guarded", {**shell("trap 'exit 0' TERM; sleep 600 & wait"),
-                                   "stopTimeout": 2})
+        # It outlives the answer that lets it go.
+        tasks.register("guarded", {**shell("trap 'sleep 2; exit 0' TERM; sleep 600 & wait"),
+                                   "stopTimeout": 10})
         tasks.ecs.create_service(serviceName="guarded", taskDefinition="guarded", desiredCount=1)
 
         def running():

@@ -165,7 +165,7 @@ class Ends(Docker):
         self.assertTrue(container_of(task)["reason"].startswith("OutOfMemoryError"), brief(task))
 
     def test_an_essential_container_takes_the_others_along(self):
-        task = self.stopped("pair", {"name": "lead", "stopTimeout": 2, **shell("exit 3")},
+        task = self.stopped("pair", {"name": "lead", "stopTimeout": 2, **shell("sleep 1; exit 3")},
                             sleeper(name="helper", essential=False))
         self.assertEqual(3, container_of(task, "lead")["exitCode"])
         self.assertIn("exitCode", container_of(task, "helper"))
