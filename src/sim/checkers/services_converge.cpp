@@ -106,6 +106,16 @@ class ServicesConverge final : public Checker {
     return others == 0 || view.serving() <= view.least();
   }
 
+  // A daemon's desired count is that of the ACTIVE instances, and so is what its minimum is of.
+  static int32_t serving_on_active(const ServiceView& view) {
+    const auto live = view.live();
+    return static_cast<int32_t>(std::ranges::count_if(live, [&](const model::Task* task) {
+      const auto* const instance = model::find_instance(view.state, task->instance);
+      return instance != nullptr && instance->status == model::InstanceStatus::Active &&
+             view.serves(*task);
+    }));
+  }
+
   // One on each ACTIVE instance that has room for it.
   std::string awaits_daemon(const ServiceView& view) {
     const model::Deployment& primary = view.service.deployments.front();
@@ -128,7 +138,9 @@ class ServicesConverge final : public Checker {
           own->last_status == model::TaskStatus::Running) {
         continue;
       }
-      if (own != nullptr && !view.is_current(*own) && view.serving() <= view.least()) continue;
+      if (own != nullptr && !view.is_current(*own) && serving_on_active(view) <= view.least()) {
+        continue;
+      }
       return base::format("has no RUNNING task of its deployment on instance {}",
                           short_name(arn.str()));
     }
