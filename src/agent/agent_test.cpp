@@ -158,7 +158,7 @@ TEST_F(AgentTest, runs_a_task_to_its_end_and_reports_its_exit_code) {
   start_connected();
   plane_.send_task(simple_task("t1", "busybox"));
   ASSERT_TRUE(plane_.await_submit("RUNNING main=RUNNING"));
-  EXPECT_EQ(plane_.with([](Seen& seen) { return seen.acks; }), std::vector<std::string>{"m1"});
+  EXPECT_TRUE(plane_.await([](Seen& seen) { return seen.acks == std::vector<std::string>{"m1"}; }));
   docker_.exit_container(container_of("f-1-main"), 3);
   ASSERT_TRUE(plane_.await_submit("STOPPED main=STOPPED(3)"));
   EXPECT_TRUE(agent_->status().idle);
@@ -330,7 +330,8 @@ TEST_F(AgentTest, a_refused_registration_is_the_status_reason) {
   plane_.refuse("RegisterContainerInstance", "ClientException", "No such cluster.", 1000);
   start();
   std::string reason;
-  for (int i = 0; i < 2000 && !reason.contains("No such cluster."); ++i) {
+  for (int i = 0; i < 20'000 && !reason.contains("No such cluster."); ++i) {
+    usleep(1'000);
     reason = agent_->status().reason;
   }
   EXPECT_EQ(reason, "ClientException: No such cluster.");

@@ -58,7 +58,7 @@ class MpsDaemonTest : public ::testing::Test {
   std::string program() const { return data_.path() / "nvidia-cuda-mps-control"; }
   MpsDaemon daemon() {
     MpsDaemon made(directories_,
-                   {.answer = base::Milliseconds(1'000), .start = base::Milliseconds(2'000)});
+                   {.answer = base::Milliseconds(5'000), .start = base::Milliseconds(20'000)});
     made.machine_has({.control_program = program()});
     return made;
   }
@@ -70,7 +70,7 @@ class MpsDaemonTest : public ::testing::Test {
   }
   void end_process(int64_t pid) const {
     kill(static_cast<pid_t>(pid), SIGKILL);
-    for (int i = 0; i < 1'000 && MpsDaemon::is_process(pid); ++i) usleep(1'000);
+    for (int i = 0; i < 10'000 && MpsDaemon::is_process(pid); ++i) usleep(1'000);
   }
   void make(const char* name) const { std::ofstream(data_.path() / name) << ""; }
   // What was asked since the last call.
@@ -165,7 +165,7 @@ TEST_F(MpsDaemonTest, is_told_to_quit_when_nothing_shares_any_more) {
   calls();
   mps.stop();
   EXPECT_THAT(calls(), ElementsAre("quit"));
-  for (int i = 0; i < 1'000 && MpsDaemon::is_process(process); ++i) usleep(1'000);
+  for (int i = 0; i < 10'000 && MpsDaemon::is_process(process); ++i) usleep(1'000);
   EXPECT_FALSE(MpsDaemon::is_process(process));
   calls();
   mps.look_after();

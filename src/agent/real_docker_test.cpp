@@ -108,6 +108,8 @@ TEST_F(RealDockerAgent, a_container_sees_just_its_gpus_and_a_sidecar_none) {
   side.environment["NVIDIA_VISIBLE_DEVICES"] = "all";
   side.command = {"sh", "-c", "ls /dev | grep -c nvidia"};
   task.containers.push_back(side);
+  // Once the essential container has ended, no other one is started.
+  task.containers.front().depends_on.push_back({"side", "COMPLETE"});
   for (const size_t i : {1U, 3U}) {
     acs::Association& association = task.associations.emplace_back();
     association.type = "gpu";

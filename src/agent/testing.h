@@ -28,7 +28,7 @@ namespace agent::testing {
 
 inline constexpr const char* instance_arn =
     "arn:aws:ecs:us-east-1:123456789012:container-instance/default/0123456789abcdef";
-inline constexpr base::Milliseconds patience = std::chrono::seconds(20);
+inline constexpr base::Milliseconds patience = std::chrono::minutes(2);
 
 class TemporaryDirectory {
  public:

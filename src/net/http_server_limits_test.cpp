@@ -130,7 +130,7 @@ TEST(HttpServerLimits, errors_come_in_the_shape_that_the_owner_gives_them) {
 HttpServerOptions hasty() {
   HttpServerOptions options;
   options.head_timeout = options.body_timeout = options.idle_timeout = options.write_timeout =
-      options.linger_timeout = milliseconds{60};
+      options.linger_timeout = milliseconds{500};
   return options;
 }
 

@@ -33,11 +33,11 @@ TEST(Loop, timers_run_in_the_order_of_their_time) {
 TEST(Loop, a_cancelled_timer_does_not_run) {
   Loop loop(2);
   Mailbox<int> seen;
-  const TimerId cancelled = loop.after(milliseconds{20}, [&] { seen.put(1); });
+  const TimerId cancelled = loop.after(milliseconds{1'000}, [&] { seen.put(1); });
   loop.cancel(cancelled);
   loop.cancel(cancelled);
   loop.cancel(TimerId{12345});
-  loop.after(milliseconds{60}, [&] { seen.put(2); });
+  loop.after(milliseconds{1'200}, [&] { seen.put(2); });
   EXPECT_EQ(seen.take(), 2);
   EXPECT_TRUE(seen.is_empty());
 }

@@ -22,7 +22,7 @@
 
 namespace net::testing {
 
-constexpr int patience_ms = 10'000;
+constexpr int patience_ms = 60'000;
 
 template <class T>
 T must(base::Result<T> result) {

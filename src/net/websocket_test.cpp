@@ -1,6 +1,7 @@
 #include "net/websocket.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -264,7 +265,7 @@ TEST(WebSocket, a_connection_that_breaks_closes_with_1006) {
 
 TEST(WebSocket, pings_keep_a_silent_connection_and_a_dead_peer_is_noticed) {
   HttpServerOptions options;
-  options.web_socket.idle_timeout = milliseconds{100};
+  options.web_socket.idle_timeout = milliseconds{1'000};
   Pair pair(std::move(options));
   RawPeer dead(pair.server->port());
   End dead_end;
@@ -277,7 +278,7 @@ TEST(WebSocket, pings_keep_a_silent_connection_and_a_dead_peer_is_noticed) {
 
   pair.open();
   Mailbox<bool> waited;
-  pair.loop.after(milliseconds{400}, [&] { waited.put(true); });
+  pair.loop.after(milliseconds{2'500}, [&] { waited.put(true); });
   waited.take();
   EXPECT_TRUE(pair.server_end.closes.is_empty());
   EXPECT_TRUE(pair.server_end.socket->send("still here"));
@@ -328,6 +329,8 @@ TEST(WebSocket, many_threads_send_on_one_socket) {
     EXPECT_EQ(text, base::format("{} {}", thread, next[thread]++));
   }
   for (std::thread& thread : threads) thread.join();
+  // A message counts until its write is done, which the far end may see first.
+  for (int i = 0; i < 10'000 && pair.client_end.socket->queued_bytes() > 0; ++i) usleep(1'000);
   EXPECT_EQ(pair.client_end.socket->queued_bytes(), 0U);
 }
 
@@ -337,6 +340,7 @@ TEST(WebSocketClient, tells_why_it_cannot_connect) {
   request.url.port = must(find_free_port("127.0.0.1"));
   EXPECT_EQ(pair.connect(request).error().code, "ConnectionRefused");
   request.url.host = "no-such-host.invalid";
+  request.connect_timeout = milliseconds{50'000};  // Some resolvers take long to say no.
   EXPECT_EQ(pair.connect(request).error().code, "ConnectionRefused");
   request = pair.request();
   request.url.scheme = "wss";
