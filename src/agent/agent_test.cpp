@@ -15,11 +15,9 @@ namespace {
 using testing::ControlPlane;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::patience;
 using testing::Seen;
 using testing::simple_task;
-using testing::task_arn;
 using testing::with_logs;
 
 class AgentTest : public ::testing::Test {

@@ -13,7 +13,6 @@ namespace agent {
 namespace {
 
 using testing::ControlPlane;
-using testing::patience;
 using testing::Seen;
 
 class RealDockerAgent : public ::testing::Test {

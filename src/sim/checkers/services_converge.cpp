@@ -116,6 +116,11 @@ class ServicesConverge final : public Checker {
     }));
   }
 
+  static bool runs_or_has_to_stay(const ServiceView& view, const model::Task& task) {
+    if (view.is_current(task)) return task.last_status == model::TaskStatus::Running;
+    return serving_on_active(view) <= view.least();
+  }
+
   // One on each ACTIVE instance that has room for it.
   std::string awaits_daemon(const ServiceView& view) {
     const model::Deployment& primary = view.service.deployments.front();
@@ -133,14 +138,9 @@ class ServicesConverge final : public Checker {
         own = task;
       }
       whole = whole && own != nullptr;
-      if (own == nullptr && !obstacles(instance, *family).empty()) continue;
-      if (own != nullptr && view.is_current(*own) &&
-          own->last_status == model::TaskStatus::Running) {
-        continue;
-      }
-      if (own != nullptr && !view.is_current(*own) && serving_on_active(view) <= view.least()) {
-        continue;
-      }
+      const bool settled =
+          own == nullptr ? !obstacles(instance, *family).empty() : runs_or_has_to_stay(view, *own);
+      if (settled) continue;
       return base::format("has no RUNNING task of its deployment on instance {}",
                           short_name(arn.str()));
     }
