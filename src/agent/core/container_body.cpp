@@ -64,8 +64,7 @@ void add_relations(const Task& task, const acs::Container& container, json::Valu
 
 void add_limits(const acs::Task& task, const acs::Container& container, json::Value& host) {
   host.set("CpuShares", std::max(container.cpu, least_cpu_shares));
-  // A task-level limit bounds a container that has none of its own.
-  const int64_t memory = container.memory > 0 ? container.memory : task.memory.value_or(0);
+  const int64_t memory = memory_limit(task, container);
   if (memory > 0) host.set("Memory", std::max(memory * mib, least_memory));
   if (!task.berth_cpuset.empty()) host.set("CpusetCpus", task.berth_cpuset);
   if (container.privileged) host.set("Privileged", true);
@@ -235,6 +234,10 @@ base::Result<json::Value> parse_docker_part(const std::string& text, std::string
   return base::fail(std::string(error_code),
                     base::format("The payload's {} is no JSON object{}", which,
                                  parsed ? std::string(".") : ": " + parsed.error().message));
+}
+
+int64_t memory_limit(const acs::Task& task, const acs::Container& container) {
+  return container.memory > 0 ? container.memory : task.memory.value_or(0);
 }
 
 base::Result<CreateContainer> create_request(const Config& config, const Task& task, size_t index) {

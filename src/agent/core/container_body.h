@@ -20,6 +20,9 @@ namespace agent::core {
 // Errors: DockerClientConfigError.
 base::Result<CreateContainer> create_request(const Config& config, const Task& task, size_t index);
 
+// MiB; 0: none. A task-level limit bounds a container that has none of its own.
+int64_t memory_limit(const acs::Task& task, const acs::Container& container);
+
 // The names of the log options that came from secretOptions, with commas between them, so that
 // their values can be kept out of what Docker says of the container, by whichever process hears it.
 inline constexpr std::string_view secret_log_options_label = "berth.secret-log-options";

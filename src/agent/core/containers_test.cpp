@@ -142,6 +142,79 @@ TEST(recovery, a_container_out_of_memory_says_so) {
 )");
 }
 
+constexpr const char* limited =
+    R"({"arn":"t1","containers":[{"name":"a","image":"b","essential":true,"memory":64}]})";
+
+// As Docker on a loaded machine tells it.
+TEST(recovery, a_container_whose_memory_is_told_of_after_its_end_says_so_too) {
+  Running t(limited);
+  expect(t, R"(
+> died c1 137
+  op 6 InspectContainer c1
+> done 6 exited c1 137
+> tick +400ms
+> oom c1
+  op 7 InspectContainer c1
+> done 7 exited c1 137
+  write task/t1
+  submit 8 t1 STOPPED a=STOPPED(137) [OutOfMemoryError: Container killed due to memory usage]
+)");
+}
+
+TEST(recovery, a_container_that_is_killed_and_nobody_says_why_names_its_limit) {
+  Running t(limited);
+  expect(t, R"(
+> died c1 137
+  op 6 InspectContainer c1
+> done 6 exited c1 137
+> tick +1s
+> tick +1s
+  op 7 InspectContainer c1
+> done 7 exited c1 137
+  write task/t1
+  submit 8 t1 STOPPED a=STOPPED(137) [Killed by SIGKILL, not by Berth. So end containers at their memory limit (64 MiB), but Docker did not say that this one was.]
+)");
+}
+
+TEST(recovery, a_container_that_is_stopped_does_not_wait_for_news_of_its_memory) {
+  Running t(limited);
+  expect(t, R"(
+> payload m2 {"arn":"t1","desiredStatus":"STOPPED"}
+  write task/t1
+  write agent
+  op 6 StopContainer c1 within 30 s
+  ack m2
+> done 6 ok
+  op 7 InspectContainer c1
+> died c1 137
+> done 7 exited c1 137
+  write task/t1
+  submit 8 t1 STOPPED a=STOPPED(137)
+)");
+}
+
+TEST(recovery, the_memory_of_one_run_says_nothing_of_the_next) {
+  Running t(
+      R"({"arn":"t1","containers":[{"name":"a","image":"b","essential":true,"restartPolicy":{"enabled":true,"restartAttemptPeriod":60}}]})");
+  expect(t, R"(
+> tick +61s
+> oom c1
+> died c1 137
+  op 6 InspectContainer c1
+> done 6 exited c1 137
+  write task/t1
+  op 7 StartContainer c1
+> done 7 ok
+  write task/t1
+> tick +10s
+> died c1 1
+  op 8 InspectContainer c1
+> done 8 exited c1 1
+  write task/t1
+  submit 9 t1 STOPPED a=STOPPED(1)
+)");
+}
+
 TEST(recovery, a_container_removed_behind_our_back_keeps_the_exit_code_that_was_told) {
   Running t;
   expect(t, R"(

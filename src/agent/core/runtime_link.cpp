@@ -139,6 +139,7 @@ void on_event(Step& step, const ContainerEvent& event) {
         break;
       case EventKind::OutOfMemory:
         work.oom = true;
+        if (work.inspect_wanted) work.retry_at = step.now;
         break;
       case EventKind::Destroyed:
         work.inspect_wanted = true;

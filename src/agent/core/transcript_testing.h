@@ -141,6 +141,7 @@ class Transcript {
     event.runtime_id = word(in);
     if (verb == "died") {
       event.exit_code = std::stoi(word(in));
+      died_[event.runtime_id] = now_;
     } else if (verb == "healthy" || verb == "unhealthy") {
       event.kind = EventKind::HealthChanged;
       event.health = verb == "healthy" ? HealthStatus::Healthy : HealthStatus::Unhealthy;
@@ -231,7 +232,8 @@ class Transcript {
     made.started_at = now_;
     if (kind == "exited") {
       made.exit_code = std::stoi(word(in));
-      made.finished_at = now_;
+      const auto died = died_.find(made.runtime_id);
+      made.finished_at = died != died_.end() ? died->second : now_;
     }
     for (std::string extra = word(in); !extra.empty(); extra = word(in)) {
       if (extra == "oom") {
@@ -434,6 +436,7 @@ class Transcript {
 
   Config config_;
   base::Time now_{base::Milliseconds(1'700'000'000'000)};
+  std::map<std::string, base::Time> died_;  // When a container was last told to have ended.
   std::map<std::string, std::string> journal_;
   std::optional<Core> core_;
   int64_t sequence_ = 0;
