@@ -217,6 +217,33 @@ class TaskDefinitions(Api):
         with self.refused("InvalidParameterException", "inactive"):
             ecs.run_task(taskDefinition=arn)
 
+    def test_deleting_for_good(self):
+        arns = [tasks.register("mortal", {}) for _ in range(2)]
+        ecs.deregister_task_definition(taskDefinition=arns[1])
+        # Debian's boto3 does not know the call yet.
+        told = server.call("DeleteTaskDefinitions", {"taskDefinitions": arns}).json()
+        self.assertEqual([arns[0]], [one["arn"] for one in told["failures"]])
+        self.assertEqual(["DELETE_IN_PROGRESS"], [one["status"] for one in told["taskDefinitions"]])
+        def gone():
+            try:
+                ecs.describe_task_definition(taskDefinition=arns[1])
+            except ecs.exceptions.ClientException:
+                return True
+        wait_for(gone, "the task definition is gone", 60)
+        self.assertTrue(tasks.register("mortal", {}).endswith("mortal:3"))
+
+    def test_account_settings(self):
+        put = ecs.put_account_setting_default(name="containerInsights", value="enabled")["setting"]
+        self.assertEqual(("containerInsights", "enabled"), (put["name"], put["value"]))
+        made = ecs.create_cluster(clusterName="seen-into")["cluster"]
+        self.assertEqual([{"name": "containerInsights", "value": "enabled"}], made["settings"])
+        ecs.delete_account_setting(name="containerInsights")
+        self.assertEqual([], ecs.list_account_settings()["settings"])
+        told = ecs.list_account_settings(name="taskLongArnFormat", effectiveSettings=True)
+        self.assertEqual(["enabled"], [one["value"] for one in told["settings"]])
+        with self.refused("InvalidParameterException", "You can no longer disable Long Arn"):
+            ecs.put_account_setting(name="taskLongArnFormat", value="disabled")
+
     def test_gpu_requirements_in_a_wrong_shape_are_answered_with_the_right_one(self):
         wrong = {
             "lower case and count": {"resourceRequirements": [{"type": "gpu", "count": 2}]},

@@ -1,6 +1,7 @@
 #include "control/core.h"
 
 #include <algorithm>
+#include <set>
 
 #include "auth/permission.h"
 #include "control/actions/actions.h"
@@ -62,6 +63,35 @@ void forget_services(Step& step) {
     }
   }
   for (const model::ServiceArn& arn : gone) forget_service(step, arn);
+}
+
+// Those that were asked to go. Tasks keep one while they are described after their end too,
+// services one that they may go back to.
+std::set<model::TaskDefinitionArn> definitions_to_delete(const model::ClusterState& state) {
+  std::set<model::TaskDefinitionArn> asked;
+  for (const auto& [family, revisions] : state.task_definitions) {
+    for (const auto& [revision, definition] : revisions) {
+      if (definition.definition.status == api::ecs::TaskDefinitionStatus::DeleteInProgress) {
+        asked.emplace(definition.definition.task_definition_arn.value_or(""));
+      }
+    }
+  }
+  if (asked.empty()) return asked;
+  for (const auto& [arn, task] : state.tasks) asked.erase(task.definition);
+  for (const auto& [arn, revision] : state.service_revisions) {
+    asked.erase(revision.source.task_definition);
+  }
+  for (const auto& [arn, service] : state.services) {
+    asked.erase(service.source.task_definition);
+    for (const model::TaskSet& set : service.task_sets) asked.erase(set.source.task_definition);
+  }
+  return asked;
+}
+
+void delete_task_definitions_left(Step& step) {
+  for (const model::TaskDefinitionArn& arn : definitions_to_delete(step.state())) {
+    step.change(model::TaskDefinitionDeleted{arn});
+  }
 }
 
 void expire_join_tokens(Step& step) {
@@ -149,6 +179,7 @@ void Core::expire(Step& step) {
   forget_instances(step);
   expire_join_tokens(step);
   forget_services(step);
+  delete_task_definitions_left(step);
   next_expiry_ = step.now + expiry_interval;
 }
 

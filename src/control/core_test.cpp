@@ -249,10 +249,10 @@ TEST(Expiry, stopped_tasks_are_described_for_an_hour) {
 
 TEST(Operations, one_that_is_not_offered_is_named) {
   Plane plane;
-  const auto answer = plane.call<api::ecs::ListAccountSettingsResponse>(
-      "ListAccountSettings", api::ecs::ListAccountSettingsRequest{});
+  const auto answer =
+      plane.call<api::ecs::ListGatewaysResponse>("ListGateways", api::ecs::ListGatewaysRequest{});
   ASSERT_FALSE(answer);
-  EXPECT_NE(answer.error().message.find("ListAccountSettings"), std::string::npos);
+  EXPECT_NE(answer.error().message.find("ListGateways"), std::string::npos);
 }
 
 }  // namespace

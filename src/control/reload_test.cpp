@@ -26,6 +26,13 @@ std::map<std::string, std::string> records_of(const Plane& plane) {
   return records;
 }
 
+std::map<int32_t, model::TaskDefinition> revisions_of(const model::ClusterState& state,
+                                                      std::string_view family) {
+  const auto found = state.task_definitions.find(family);
+  return found == state.task_definitions.end() ? std::map<int32_t, model::TaskDefinition>()
+                                               : found->second;
+}
+
 void check_reload(const Plane& plane) {
   std::map<std::string, std::string> records = records_of(plane);
   model::ClusterState loaded;
@@ -33,7 +40,9 @@ void check_reload(const Plane& plane) {
     const auto result = model::load_record(loaded, key, value);
     RC_ASSERT(result.has_value());
   }
-  // Definitions were put in without a change.
+  RC_ASSERT(loaded.task_definitions["spare"].size() ==
+            revisions_of(plane.core.state(), "spare").size());
+  // The other definitions were put in without a change.
   loaded.task_definitions = plane.core.state().task_definitions;
   RC_ASSERT(model::finish_load(loaded).has_value());
   model::check_invariants(loaded);
@@ -47,6 +56,8 @@ void check_reload(const Plane& plane) {
   RC_ASSERT(loaded.agent_keys.size() == plane.core.state().agent_keys.size());
   RC_ASSERT(loaded.join_tokens.size() == plane.core.state().join_tokens.size());
   RC_ASSERT(loaded.waiting_tasks == plane.core.state().waiting_tasks);
+  RC_ASSERT(loaded.deleted_revisions == plane.core.state().deleted_revisions);
+  RC_ASSERT(loaded.account_settings == plane.core.state().account_settings);
   RC_ASSERT(loaded.sequence_numbers_reserved == plane.core.state().sequence_numbers_reserved);
   for (const auto& [id, token] : loaded.join_tokens) {
     RC_ASSERT(token.instance == plane.core.state().join_tokens.at(id).instance);
@@ -205,9 +216,53 @@ void alter_service(Plane& plane, uint32_t pick) {
   static_cast<void>(plane.call<api::ecs::DeleteServiceResponse>("DeleteService", remove));
 }
 
+void alter_definitions(Plane& plane, uint32_t pick) {
+  const auto revisions = revisions_of(plane.core.state(), "spare");
+  const std::string last =
+      revisions.empty() ? "spare:1" : base::format("spare:{}", revisions.rbegin()->first);
+  if (pick % 4 == 0) {
+    api::ecs::RegisterTaskDefinitionRequest request;
+    request.family = "spare";
+    api::ecs::ContainerDefinition& container = request.container_definitions.emplace_back();
+    container.name = "main";
+    container.image = "busybox";
+    container.memory = 80;
+    RC_ASSERT(
+        (plane.call<api::ecs::RegisterTaskDefinitionResponse>("RegisterTaskDefinition", request)
+             .has_value()));
+  } else if (pick % 4 == 1) {
+    static_cast<void>(plane.run_task(last));
+  } else if (pick % 4 == 2) {
+    api::ecs::DeregisterTaskDefinitionRequest request;
+    request.task_definition = last;
+    static_cast<void>(plane.call<api::ecs::DeregisterTaskDefinitionResponse>(
+        "DeregisterTaskDefinition", request));
+  } else {
+    api::ecs::DeleteTaskDefinitionsRequest request;
+    request.task_definitions.push_back(last);
+    RC_ASSERT((plane.call<api::ecs::DeleteTaskDefinitionsResponse>("DeleteTaskDefinitions", request)
+                   .has_value()));
+  }
+}
+
+void alter_account(Plane& plane, uint32_t pick) {
+  if (pick % 3 == 0) {
+    api::ecs::DeleteAccountSettingRequest request;
+    request.name = api::ecs::SettingName::ContainerInsights;
+    static_cast<void>(
+        plane.call<api::ecs::DeleteAccountSettingResponse>("DeleteAccountSetting", request));
+    return;
+  }
+  api::ecs::PutAccountSettingRequest request;
+  request.name = pick % 3 == 1 ? api::ecs::SettingName::ContainerInsights
+                               : api::ecs::SettingName::TaskLongArnFormat;
+  request.value = "enabled";
+  static_cast<void>(plane.call<api::ecs::PutAccountSettingResponse>("PutAccountSetting", request));
+}
+
 void act(Plane& plane, uint32_t kind, uint32_t pick) {
   static constexpr const char* families[] = {"cpu", "one", "two", "all"};
-  switch (kind % 13) {
+  switch (kind % 16) {
     case 0:
     case 1:
       static_cast<void>(plane.run_task(families[pick % 4], static_cast<int32_t>(1 + pick % 3)));
@@ -239,6 +294,13 @@ void act(Plane& plane, uint32_t kind, uint32_t pick) {
       return;
     case 10:
     case 11:
+      alter_definitions(plane, pick);
+      return;
+    case 12:
+      alter_account(plane, pick);
+      return;
+    case 13:
+    case 14:
       run_on_capacity(plane, families[pick % 4], pick);
       return;
     default:

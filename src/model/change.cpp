@@ -67,6 +67,24 @@ void apply_one(ClusterState& state, const TaskDefinitionDeregistered& change) {
   found->definition.deregistered_at = change.at;
 }
 
+void apply_one(ClusterState& state, const TaskDefinitionDeleteRequested& change) {
+  auto* const found = const_cast<TaskDefinition*>(find_task_definition(state, change.arn));
+  CHECK(found != nullptr);
+  found->definition.status = api::ecs::TaskDefinitionStatus::DeleteInProgress;
+  found->definition.delete_requested_at = change.at;
+}
+
+void apply_one(ClusterState& state, const TaskDefinitionDeleted& change) {
+  const TaskDefinition* const found = find_task_definition(state, change.arn);
+  CHECK(found != nullptr);
+  const std::string family = found->family;
+  const int32_t revision = found->revision;
+  auto& revisions = state.task_definitions.at(family);
+  if (revisions.rbegin()->first == revision) state.deleted_revisions[family] = revision;
+  revisions.erase(revision);
+  if (revisions.empty()) state.task_definitions.erase(family);
+}
+
 // The tags of any resource that has some.
 struct TagsOf {
   ClusterState& state;
@@ -121,6 +139,14 @@ void apply_one(ClusterState& state, const AgentKeyRemoved& change) {
 
 void apply_one(ClusterState& state, const JoinTokenPut& change) {
   state.join_tokens[change.token.id] = change.token;
+}
+
+void apply_one(ClusterState& state, const AccountSettingPut& change) {
+  state.account_settings[change.name] = change.value;
+}
+
+void apply_one(ClusterState& state, const AccountSettingRemoved& change) {
+  state.account_settings.erase(change.name);
 }
 
 void apply_one(ClusterState& state, const JoinTokenRemoved& change) {

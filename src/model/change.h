@@ -28,6 +28,13 @@ struct TaskDefinitionDeregistered {
   TaskDefinitionArn arn;
   base::Time at;
 };
+struct TaskDefinitionDeleteRequested {  // Status DELETE_IN_PROGRESS.
+  TaskDefinitionArn arn;
+  base::Time at;
+};
+struct TaskDefinitionDeleted {  // Gone for good: nothing is made of it any more.
+  TaskDefinitionArn arn;
+};
 
 // New, or registered again after its agent restarted: the derived members of `instance` are
 // ignored, and what tasks hold stays. GPUs that are still held stay held.
@@ -243,6 +250,14 @@ struct JoinTokenRemoved {
   std::string id;
 };
 
+struct AccountSettingPut {
+  std::string name;
+  std::string value;
+};
+struct AccountSettingRemoved {
+  std::string name;
+};
+
 // Sequence numbers of payloads and manifests up to this one may be sent from now on.
 struct SequenceNumbersReserved {
   int64_t until = 0;
@@ -250,16 +265,16 @@ struct SequenceNumbersReserved {
 
 using AnyChange = std::variant<
     ClusterPut, ClusterDeleted, TaskDefinitionRegistered, TaskDefinitionDeregistered,
-    InstanceRegistered, InstanceDeregistered, AgentConnectionChanged, AttributesPut,
-    AttributesDeleted, GpuQuarantined, GpuCleared, GpuProven, InstanceStatusChanged,
-    InstanceObserved, InstanceForgotten, TaskQueued, TaskPlaced, TaskWaits, TaskStopRequested,
-    TaskReported, ContainerHealthReported, TaskAcknowledged, TaskExpired, TagsSet, ClientTokenUsed,
-    ClientTokenExpired, AgentKeyPut, AgentKeyRemoved, JoinTokenPut, JoinTokenRemoved,
-    TaskProtectionSet, ServicePut, ServiceEventAdded, ServiceRevisionPut, ServiceDeploymentPut,
-    ServiceDeploymentForgotten, ServiceRevisionForgotten, ServiceForgotten, CapacityProviderPut,
-    CapacityProviderForgotten, AutoScalingGroupPut, AutoScalingGroupForgotten, ScalingActivityPut,
-    LaunchConfigurationPut, LaunchConfigurationForgotten, LaunchTemplatePut,
-    LaunchTemplateForgotten, SequenceNumbersReserved>;
+    TaskDefinitionDeleteRequested, TaskDefinitionDeleted, InstanceRegistered, InstanceDeregistered,
+    AgentConnectionChanged, AttributesPut, AttributesDeleted, GpuQuarantined, GpuCleared, GpuProven,
+    InstanceStatusChanged, InstanceObserved, InstanceForgotten, TaskQueued, TaskPlaced, TaskWaits,
+    TaskStopRequested, TaskReported, ContainerHealthReported, TaskAcknowledged, TaskExpired,
+    TagsSet, ClientTokenUsed, ClientTokenExpired, AgentKeyPut, AgentKeyRemoved, JoinTokenPut,
+    JoinTokenRemoved, TaskProtectionSet, ServicePut, ServiceEventAdded, ServiceRevisionPut,
+    ServiceDeploymentPut, ServiceDeploymentForgotten, ServiceRevisionForgotten, ServiceForgotten,
+    CapacityProviderPut, CapacityProviderForgotten, AutoScalingGroupPut, AutoScalingGroupForgotten,
+    ScalingActivityPut, LaunchConfigurationPut, LaunchConfigurationForgotten, LaunchTemplatePut,
+    LaunchTemplateForgotten, AccountSettingPut, AccountSettingRemoved, SequenceNumbersReserved>;
 
 template <class One, class... All>
 consteval bool is_one_of(const std::variant<All...>* /*these*/) {

@@ -49,4 +49,16 @@ struct SequenceNumbersRecord {
 };
 API_DESCRIBED(SequenceNumbersRecord);
 
+struct AccountSettingRecord {
+  std::string name;
+  std::string value;
+};
+API_DESCRIBED(AccountSettingRecord);
+
+struct DeletedRevisionsRecord {
+  std::string family;
+  int32_t newest = 0;
+};
+API_DESCRIBED(DeletedRevisionsRecord);
+
 }  // namespace model

@@ -101,6 +101,8 @@ API_DESCRIBE(JoinToken, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
              API_MEMBER(uses, "uses"), API_MEMBER(joined, "joined"),
              API_MEMBER(instance, "instance"));
 API_DESCRIBE(SequenceNumbersRecord, API_MEMBER(reserved_until, "reservedUntil"));
+API_DESCRIBE(AccountSettingRecord, API_MEMBER(name, "name"), API_MEMBER(value, "value"));
+API_DESCRIBE(DeletedRevisionsRecord, API_MEMBER(family, "family"), API_MEMBER(newest, "newest"));
 
 namespace {
 
@@ -176,11 +178,13 @@ ContainerInstance instance_of(InstanceRecord record) {
 
 constexpr std::string_view cluster_prefix = "cluster/";
 constexpr std::string_view definition_prefix = "task-definition/";
+constexpr std::string_view deleted_revisions_prefix = "deleted-revisions/";
 constexpr std::string_view instance_prefix = "instance/";
 constexpr std::string_view task_prefix = "task/";
 constexpr std::string_view token_prefix = "client-token/";
 constexpr std::string_view agent_key_prefix = "agent-key/";
 constexpr std::string_view join_token_prefix = "join-token/";
+constexpr std::string_view account_setting_prefix = "account-setting/";
 constexpr std::string_view sequence_numbers_key = "sequence-numbers";
 
 std::string key_of(const InstanceArn& arn) {
@@ -218,6 +222,11 @@ struct KeysOf {
   }
   void operator()(const TaskDefinitionDeregistered& change) const {
     keys.insert(key_of(change.arn));
+  }
+  void operator()(const TaskDefinitionDeleted& change) const {
+    keys.insert(key_of(change.arn));
+    const std::string_view name = short_id(change.arn.str());
+    keys.insert(base::format("{}{}", deleted_revisions_prefix, name.substr(0, name.rfind(':'))));
   }
   void operator()(const InstanceRegistered& change) const {
     keys.insert(key_of(change.instance.arn));
@@ -262,6 +271,12 @@ struct KeysOf {
   }
   void operator()(const JoinTokenRemoved& change) const {
     keys.insert(std::string(join_token_prefix) + change.id);
+  }
+  void operator()(const AccountSettingPut& change) const {
+    keys.insert(std::string(account_setting_prefix) + change.name);
+  }
+  void operator()(const AccountSettingRemoved& change) const {
+    keys.insert(std::string(account_setting_prefix) + change.name);
   }
   void operator()(const SequenceNumbersReserved&) const {
     keys.insert(std::string(sequence_numbers_key));
@@ -341,6 +356,16 @@ std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
         TaskDefinitionArn(base::format("{}:{}", name->substr(0, slash), name->substr(slash + 1))));
     return definition == nullptr ? std::nullopt : std::optional(api::print(*definition));
   }
+  if (const auto family = behind(key, deleted_revisions_prefix)) {
+    const auto found = state_.deleted_revisions.find(*family);
+    if (found == state_.deleted_revisions.end()) return std::nullopt;
+    return api::print(DeletedRevisionsRecord{found->first, found->second});
+  }
+  if (const auto name = behind(key, account_setting_prefix)) {
+    const auto found = state_.account_settings.find(*name);
+    if (found == state_.account_settings.end()) return std::nullopt;
+    return api::print(AccountSettingRecord{found->first, found->second});
+  }
   if (auto record = encode_of_service(state_, account_, key)) return std::move(*record);
   if (auto record = encode_of_capacity(state_, key)) return std::move(*record);
   if (const auto id = behind(key, agent_key_prefix)) return printed(state_.agent_keys, *id);
@@ -374,6 +399,9 @@ base::Result<void> load_record(ClusterState& state, std::string_view key, std::s
     TaskDefinition definition = TRY(read<TaskDefinition>(key, value));
     const int32_t revision = definition.revision;
     state.task_definitions[definition.family].emplace(revision, std::move(definition));
+  } else if (key.starts_with(deleted_revisions_prefix)) {
+    DeletedRevisionsRecord record = TRY(read<DeletedRevisionsRecord>(key, value));
+    state.deleted_revisions[std::move(record.family)] = record.newest;
   } else if (key.starts_with(token_prefix)) {
     ClientToken token = TRY(read<ClientToken>(key, value));
     state.client_tokens.emplace(std::pair(token.cluster, token.token), std::move(token));
@@ -385,6 +413,9 @@ base::Result<void> load_record(ClusterState& state, std::string_view key, std::s
     JoinToken join_token = TRY(read<JoinToken>(key, value));
     std::string id = join_token.id;
     state.join_tokens.emplace(std::move(id), std::move(join_token));
+  } else if (key.starts_with(account_setting_prefix)) {
+    AccountSettingRecord record = TRY(read<AccountSettingRecord>(key, value));
+    state.account_settings[std::move(record.name)] = std::move(record.value);
   } else if (key == sequence_numbers_key) {
     state.sequence_numbers_reserved = TRY(read<SequenceNumbersRecord>(key, value)).reserved_until;
   } else {

@@ -267,8 +267,10 @@ struct ClusterState {
   ~ClusterState();
 
   std::map<ClusterName, Cluster> clusters;
-  // Family to revision to definition. INACTIVE revisions stay.
+  // Family to revision to definition. INACTIVE revisions stay until they are deleted.
   std::map<std::string, std::map<int32_t, TaskDefinition>, std::less<>> task_definitions;
+  // By family, where the newest was deleted: the number up to which none is given again.
+  std::map<std::string, int32_t, std::less<>> deleted_revisions;
   std::map<InstanceArn, ContainerInstance> instances;
   std::map<TaskArn, Task> tasks;
   std::map<ServiceArn, Service> services;
@@ -281,8 +283,9 @@ struct ClusterState {
   std::map<std::string, LaunchConfiguration, std::less<>> launch_configurations;  // By name.
   std::map<std::string, LaunchTemplate, std::less<>> launch_templates;            // By id.
   std::map<std::pair<ClusterName, std::string>, ClientToken> client_tokens;
-  std::map<std::string, AgentKey, std::less<>> agent_keys;    // By access key id.
-  std::map<std::string, JoinToken, std::less<>> join_tokens;  // By id.
+  std::map<std::string, AgentKey, std::less<>> agent_keys;           // By access key id.
+  std::map<std::string, JoinToken, std::less<>> join_tokens;         // By id.
+  std::map<std::string, std::string, std::less<>> account_settings;  // Name to value, where put.
   int64_t sequence_numbers_reserved = 0;  // No agent was sent a number above it.
 
   // Derived indexes; apply() keeps them, rebuild_derived() makes them from the rest.

@@ -24,6 +24,16 @@ Answer<api::ecs::UpdateClusterResponse> update_cluster(Step&,
 Answer<api::ecs::UpdateClusterSettingsResponse> update_cluster_settings(
     Step&, const api::ecs::UpdateClusterSettingsRequest&);
 
+// Account settings
+Answer<api::ecs::PutAccountSettingResponse> put_account_setting(
+    Step&, const api::ecs::PutAccountSettingRequest&);
+Answer<api::ecs::PutAccountSettingDefaultResponse> put_account_setting_default(
+    Step&, const api::ecs::PutAccountSettingDefaultRequest&);
+Answer<api::ecs::DeleteAccountSettingResponse> delete_account_setting(
+    Step&, const api::ecs::DeleteAccountSettingRequest&);
+Answer<api::ecs::ListAccountSettingsResponse> list_account_settings(
+    Step&, const api::ecs::ListAccountSettingsRequest&);
+
 // Capacity providers
 Answer<api::ecs::CreateCapacityProviderResponse> create_capacity_provider(
     Step&, const api::ecs::CreateCapacityProviderRequest&);
@@ -41,6 +51,8 @@ Answer<api::ecs::RegisterTaskDefinitionResponse> register_task_definition(
     Step&, const api::ecs::RegisterTaskDefinitionRequest&);
 Answer<api::ecs::DeregisterTaskDefinitionResponse> deregister_task_definition(
     Step&, const api::ecs::DeregisterTaskDefinitionRequest&);
+Answer<api::ecs::DeleteTaskDefinitionsResponse> delete_task_definitions(
+    Step&, const api::ecs::DeleteTaskDefinitionsRequest&);
 Answer<api::ecs::DescribeTaskDefinitionResponse> describe_task_definition(
     Step&, const api::ecs::DescribeTaskDefinitionRequest&);
 Answer<api::ecs::ListTaskDefinitionsResponse> list_task_definitions(

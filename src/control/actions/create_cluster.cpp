@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "api/shape.h"
 #include "base/format.h"
+#include "control/account_settings.h"
 #include "control/actions/actions.h"
 #include "control/capacity/strategy_rules.h"
 #include "control/cluster_settings.h"
@@ -26,6 +28,20 @@ base::Result<void> check_name(const std::string& name) {
   return {};
 }
 
+// Those of the call, and what the account sets for new clusters.
+api::List<api::ecs::ClusterSetting> settings_of(const Step& step,
+                                                const api::ecs::CreateClusterRequest& request) {
+  using api::ecs::SettingName;
+  api::List<api::ecs::ClusterSetting> settings = request.settings;
+  const bool put =
+      step.state().account_settings.contains(api::to_string(SettingName::ContainerInsights));
+  if (!put || !settings.empty()) return settings;
+  api::ecs::ClusterSetting& insights = settings.emplace_back();
+  insights.name = api::ecs::ClusterSettingName::ContainerInsights;
+  insights.value = effective_setting(step.state(), SettingName::ContainerInsights);
+  return settings;
+}
+
 }  // namespace
 
 Answer<api::ecs::CreateClusterResponse> create_cluster(
@@ -47,7 +63,7 @@ Answer<api::ecs::CreateClusterResponse> create_cluster(
                                    .status = model::ClusterStatus::Active,
                                    .created_at = step.now,
                                    .tags = request.tags,
-                                   .settings = request.settings,
+                                   .settings = settings_of(step, request),
                                    .configuration = request.configuration,
                                    .service_connect_namespace = std::move(space),
                                    .capacity_providers = std::move(providers),

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/format.h"
 #include "control/actions/actions.h"
 #include "control/errors.h"
@@ -11,11 +13,13 @@ namespace {
 // Source: ECS service quotas, "Task definition revisions per family".
 constexpr int32_t most_revisions = 1'000'000;
 
-// Revisions only grow: a deregistered one stays where it is, and its number is never given again.
+// Revisions only grow: the number of one that was deregistered or deleted is never given again.
 int32_t next_revision(const model::ClusterState& state, const std::string& family) {
+  const auto deleted = state.deleted_revisions.find(family);
+  const int32_t gone = deleted == state.deleted_revisions.end() ? 0 : deleted->second;
   const auto found = state.task_definitions.find(family);
   const bool known = found != state.task_definitions.end() && !found->second.empty();
-  return known ? found->second.rbegin()->first + 1 : 1;
+  return std::max(gone, known ? found->second.rbegin()->first : 0) + 1;
 }
 
 }  // namespace

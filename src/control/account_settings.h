@@ -1,0 +1,32 @@
+// What the account sets for all its clusters and tasks. Berth's account has one principal, its root
+// user, so that a setting of that user and the account's default are the same thing.
+// Source: ECS API reference, PutAccountSetting.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/generated/ecs.h"
+#include "base/result.h"
+#include "control/step.h"
+
+namespace control {
+
+// What `name` is, put or not; "" where it means nothing here.
+std::string effective_setting(const model::ClusterState& state, api::ecs::SettingName name);
+
+// Whether `name` can be `value`. Errors: InvalidParameterException saying what it can be, and why.
+base::Result<void> check_account_setting(api::ecs::SettingName name, std::string_view value);
+
+// The root user, by its ARN or by nothing. Errors: InvalidParameterException.
+base::Result<void> check_principal(const Step& step, const std::optional<std::string>& principal);
+
+// As ECS describes it.
+api::ecs::Setting describe_setting(const Step& step, api::ecs::SettingName name, std::string value);
+
+// Makes it so and describes it. Errors: those of check_account_setting.
+base::Result<api::ecs::Setting> put_setting(Step& step, api::ecs::SettingName name,
+                                            const std::string& value);
+
+}  // namespace control

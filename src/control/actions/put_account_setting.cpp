@@ -1,0 +1,16 @@
+#include "control/account_settings.h"
+#include "control/actions/actions.h"
+#include "control/lookup.h"
+
+namespace control {
+
+Answer<api::ecs::PutAccountSettingResponse> put_account_setting(
+    Step& step, const api::ecs::PutAccountSettingRequest& request) {
+  TRY_VOID(allow(step, "PutAccountSetting", {}));
+  TRY_VOID(check_principal(step, request.principal_arn));
+  api::ecs::PutAccountSettingResponse response;
+  response.setting = TRY(put_setting(step, *request.name, request.value.value_or("")));
+  return response;
+}
+
+}  // namespace control

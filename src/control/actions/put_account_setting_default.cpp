@@ -1,0 +1,15 @@
+#include "control/account_settings.h"
+#include "control/actions/actions.h"
+#include "control/lookup.h"
+
+namespace control {
+
+Answer<api::ecs::PutAccountSettingDefaultResponse> put_account_setting_default(
+    Step& step, const api::ecs::PutAccountSettingDefaultRequest& request) {
+  TRY_VOID(allow(step, "PutAccountSettingDefault", {}));
+  api::ecs::PutAccountSettingDefaultResponse response;
+  response.setting = TRY(put_setting(step, *request.name, request.value.value_or("")));
+  return response;
+}
+
+}  // namespace control
