@@ -70,9 +70,11 @@ TEST_F(Deleting, one_that_nothing_refers_to_goes_and_its_number_is_not_given_aga
   EXPECT_EQ(status("train:1"), TaskDefinitionStatus::Active);
   EXPECT_THAT(define(), HasSubstr("train:3"));
 
-  for (const char* one : {"train:1", "train:3"}) deregister(one);
-  EXPECT_TRUE(remove({"train:1", "train:3"}));
-  plane.pass(std::chrono::minutes(1));
+  for (const char* one : {"train:3", "train:1"}) {  // The newest first.
+    deregister(one);
+    EXPECT_TRUE(remove({one}));
+    plane.pass(std::chrono::minutes(1));
+  }
   EXPECT_TRUE(plane.core.state().task_definitions.empty());
   EXPECT_THAT(define(), HasSubstr("train:4"));
 }

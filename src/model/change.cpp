@@ -1,5 +1,7 @@
 #include "model/change.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "model/apply.h"
 
@@ -80,7 +82,10 @@ void apply_one(ClusterState& state, const TaskDefinitionDeleted& change) {
   const std::string family = found->family;
   const int32_t revision = found->revision;
   auto& revisions = state.task_definitions.at(family);
-  if (revisions.rbegin()->first == revision) state.deleted_revisions[family] = revision;
+  if (revisions.rbegin()->first == revision) {
+    int32_t& newest = state.deleted_revisions[family];
+    newest = std::max(newest, revision);
+  }
   revisions.erase(revision);
   if (revisions.empty()) state.task_definitions.erase(family);
 }
