@@ -551,6 +551,6 @@ class AgentOperations(Api):
         self.assertEqual("INACTIVE", gone["containerInstance"]["status"])
 
     def test_an_operation_that_is_not_built_yet_is_named(self):
-        reply = server.call("ListAccountSettings", {})
+        reply = server.call("ListGateways", {})
         self.assertEqual(400, reply.status, reply)
-        self.assertIn("ListAccountSettings", reply.json()["message"])
+        self.assertIn("ListGateways", reply.json()["message"])
