@@ -226,6 +226,18 @@ TEST(recovery, a_container_removed_behind_our_back_keeps_the_exit_code_that_was_
 )");
 }
 
+TEST(recovery, a_container_removed_after_it_ran_out_of_memory_says_so_too) {
+  Running t;
+  expect(t, R"(
+> oom c1
+> died c1 137
+  op 6 InspectContainer c1
+> done 6 fail NotFound ContainerVanishedError no such container
+  write task/t1
+  submit 7 t1 STOPPED a=STOPPED(137) [OutOfMemoryError: Container killed due to memory usage]
+)");
+}
+
 TEST(recovery, a_restart_policy_restarts_here_and_only_after_its_period) {
   Running t(
       R"({"arn":"t1","containers":[{"name":"a","image":"b","essential":true,"restartPolicy":{"enabled":true,"ignoredExitCodes":[7],"restartAttemptPeriod":60}}]})");
