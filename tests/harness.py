@@ -243,12 +243,25 @@ class Dockerd(Process):
                 self.docker.remove([container])
             self.terminate(60)
         super().close()
+        self.end_shims()
         # Mounts of containers that ended together with the daemon.
         with open("/proc/mounts") as mounts:
             under = [line.split()[1] for line in mounts if f" {self.folder}/" in line]
         for mount in sorted(under, reverse=True):
             subprocess.run(["umount", "-l", mount], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def end_shims(self):
+        """containerd's, of containers that it forgot when it was killed: nobody else ends them."""
+        socket_path = f"{self.folder}/exec/containerd/containerd.sock".encode()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    arguments = file.read().split(b"\0")
+                if socket_path in arguments:
+                    os.kill(int(pid), signal.SIGKILL)
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # It has ended meanwhile.
 
 
 class At(botocore.auth.SigV4Auth):
