@@ -89,7 +89,9 @@ std::set<model::TaskDefinitionArn> definitions_to_delete(const model::ClusterSta
 }
 
 void delete_task_definitions_left(Step& step) {
+  size_t left = most_expired_at_once;
   for (const model::TaskDefinitionArn& arn : definitions_to_delete(step.state())) {
+    if (left-- == 0) return;
     step.change(model::TaskDefinitionDeleted{arn});
   }
 }
