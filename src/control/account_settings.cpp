@@ -5,6 +5,7 @@
 
 #include "api/shape.h"
 #include "base/format.h"
+#include "control/describe.h"
 #include "control/errors.h"
 
 namespace control {
@@ -63,11 +64,25 @@ std::string values_of(const Rule& rule) {
   return text;
 }
 
-std::string root_user(const Step& step) {
-  return base::format("arn:aws:iam::{}:root", step.settings.account.id);
+// Errors: InvalidParameterException saying what it can be, and why.
+base::Result<void> check_value(const Rule& rule, std::string_view value) {
+  const std::string_view name = api::to_string(rule.name);
+  if (rule.values.empty()) {
+    return invalid_parameter(
+        base::format("The account setting {} is not offered by Berth: {}.", name, rule.why));
+  }
+  if (std::ranges::find(rule.values, value) != rule.values.end()) return {};
+  return invalid_parameter(base::format("The account setting {} is \"{}\"; it can be {}: {}.", name,
+                                        value, values_of(rule), rule.why));
 }
 
 }  // namespace
+
+std::map<std::string, SettingName, std::less<>> setting_names() {
+  std::map<std::string, SettingName, std::less<>> names;
+  for (const Rule& rule : rules()) names.emplace(api::to_string(rule.name), rule.name);
+  return names;
+}
 
 std::string effective_setting(const model::ClusterState& state, SettingName name) {
   const auto put = state.account_settings.find(api::to_string(name));
@@ -76,30 +91,19 @@ std::string effective_setting(const model::ClusterState& state, SettingName name
   return rule.values.empty() ? std::string() : std::string(rule.values.front());
 }
 
-base::Result<void> check_account_setting(SettingName name, std::string_view value) {
-  const Rule& rule = rule_of(name);
-  if (rule.values.empty()) {
-    return invalid_parameter(base::format("The account setting {} is not offered by Berth: {}.",
-                                          api::to_string(name), rule.why));
-  }
-  if (std::ranges::find(rule.values, value) != rule.values.end()) return {};
-  return invalid_parameter(base::format("The account setting {} is \"{}\"; it can be {}: {}.",
-                                        api::to_string(name), value, values_of(rule), rule.why));
-}
-
 base::Result<void> check_principal(const Step& step, const std::optional<std::string>& principal) {
-  if (!principal || principal->empty() || *principal == root_user(step)) return {};
+  if (!principal || principal->empty() || *principal == root_user_arn(step)) return {};
   return invalid_parameter(
       base::format("The principal {} is not known: settings are those of the account's root user, "
                    "{}. Leave principalArn out.",
-                   *principal, root_user(step)));
+                   *principal, root_user_arn(step)));
 }
 
 api::ecs::Setting describe_setting(const Step& step, SettingName name, std::string value) {
   api::ecs::Setting made;
   made.name = name;
   made.value = std::move(value);
-  made.principal_arn = root_user(step);
+  made.principal_arn = root_user_arn(step);
   made.type = name == SettingName::GuardDutyActivate ? api::ecs::SettingType::AwsManaged
                                                      : api::ecs::SettingType::User;
   return made;
@@ -107,7 +111,7 @@ api::ecs::Setting describe_setting(const Step& step, SettingName name, std::stri
 
 base::Result<api::ecs::Setting> put_setting(Step& step, SettingName name,
                                             const std::string& value) {
-  TRY_VOID(check_account_setting(name, value));
+  TRY_VOID(check_value(rule_of(name), value));
   step.change(model::AccountSettingPut{std::string(api::to_string(name)), value});
   return describe_setting(step, name, value);
 }

@@ -3,9 +3,10 @@
 // Source: ECS API reference, PutAccountSetting.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "api/generated/ecs.h"
 #include "base/result.h"
@@ -16,8 +17,8 @@ namespace control {
 // What `name` is, put or not; "" where it means nothing here.
 std::string effective_setting(const model::ClusterState& state, api::ecs::SettingName name);
 
-// Whether `name` can be `value`. Errors: InvalidParameterException saying what it can be, and why.
-base::Result<void> check_account_setting(api::ecs::SettingName name, std::string_view value);
+// All that there are, by their names on the wire.
+std::map<std::string, api::ecs::SettingName, std::less<>> setting_names();
 
 // The root user, by its ARN or by nothing. Errors: InvalidParameterException.
 base::Result<void> check_principal(const Step& step, const std::optional<std::string>& principal);
@@ -25,7 +26,7 @@ base::Result<void> check_principal(const Step& step, const std::optional<std::st
 // As ECS describes it.
 api::ecs::Setting describe_setting(const Step& step, api::ecs::SettingName name, std::string value);
 
-// Makes it so and describes it. Errors: those of check_account_setting.
+// Makes it so and describes it. Errors: InvalidParameterException saying what it can be, and why.
 base::Result<api::ecs::Setting> put_setting(Step& step, api::ecs::SettingName name,
                                             const std::string& value);
 

@@ -286,6 +286,10 @@ api::ecs::ContainerInstance describe_instance(const Step& step,
   return made;
 }
 
+std::string root_user_arn(const Step& step) {
+  return base::format("arn:aws:iam::{}:root", step.settings.account.id);
+}
+
 api::ecs::Failure failure(std::string arn, std::string_view reason, std::string detail) {
   api::ecs::Failure made;
   if (!arn.empty()) made.arn = std::move(arn);

@@ -24,6 +24,8 @@ api::ecs::ContainerInstance describe_instance(const Step& step,
 api::ecs::Task describe_task(const Step& step, const model::Task& task, bool include_tags);
 
 // A failure entry as the ECS API reports them beside the successes of a call with HTTP 200.
+// The principal that owns everything of the account.
+std::string root_user_arn(const Step& step);
 api::ecs::Failure failure(std::string arn, std::string_view reason, std::string detail = {});
 
 }  // namespace control

@@ -1,6 +1,3 @@
-#include <map>
-
-#include "api/shape.h"
 #include "control/account_settings.h"
 #include "control/actions/actions.h"
 #include "control/errors.h"
@@ -8,22 +5,6 @@
 #include "control/paging.h"
 
 namespace control {
-namespace {
-
-using api::ecs::SettingName;
-
-// By their names on the wire, which order the list.
-std::map<std::string, SettingName, std::less<>> all_names() {
-  std::map<std::string, SettingName, std::less<>> names;
-  for (auto name = SettingName::AwsvpcTrunking; name <= SettingName::TaskLongArnFormat;
-       name = static_cast<SettingName>(static_cast<int>(name) + 1)) {
-    names.emplace(api::to_string(name), name);
-  }
-  return names;
-}
-
-}  // namespace
-
 // Those that somebody has put; with effectiveSettings all that there are.
 Answer<api::ecs::ListAccountSettingsResponse> list_account_settings(
     Step& step, const api::ecs::ListAccountSettingsRequest& request) {
@@ -35,7 +16,7 @@ Answer<api::ecs::ListAccountSettingsResponse> list_account_settings(
   Page page(TRY(page_request(request.next_token, request.max_results, 10)));
   api::ecs::ListAccountSettingsResponse response;
   response.settings.set_present();
-  for (const auto& [text, name] : all_names()) {
+  for (const auto& [text, name] : setting_names()) {
     if (request.name && name != *request.name) continue;
     std::string value = effective_setting(step.state(), name);
     const bool put = step.state().account_settings.contains(text);

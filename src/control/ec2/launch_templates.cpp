@@ -7,6 +7,7 @@
 #include "api/json.h"
 #include "base/format.h"
 #include "control/auto_scaling/machines.h"
+#include "control/describe.h"
 #include "control/ec2/errors.h"
 #include "control/echo.h"
 
@@ -16,10 +17,6 @@ namespace {
 bool is_well_formed(std::string_view id) {
   return id.starts_with("lt-") && id.size() > 3 &&
          id.find_first_not_of("0123456789abcdef", 3) == std::string_view::npos;
-}
-
-std::string root_arn(const Step& step) {
-  return base::format("arn:aws:iam::{}:root", step.settings.account.id);
 }
 
 }  // namespace
@@ -137,7 +134,7 @@ api::ec2::LaunchTemplate describe_template(const Step& step,
   told.launch_template_id = launch_template.id;
   told.launch_template_name = launch_template.name;
   told.create_time = launch_template.created_at;
-  told.created_by = root_arn(step);
+  told.created_by = root_user_arn(step);
   told.default_version_number = launch_template.default_version;
   told.latest_version_number = launch_template.latest_version;
   for (const api::ecs::Tag& tag : launch_template.tags) {
@@ -155,7 +152,7 @@ api::ec2::LaunchTemplateVersion describe_version(const Step& step,
   told.version_number = version.number;
   if (!version.description.empty()) told.version_description = version.description;
   told.create_time = version.created_at;
-  told.created_by = root_arn(step);
+  told.created_by = root_user_arn(step);
   told.default_version = version.number == launch_template.default_version;
   told.launch_template_data = read_echo<api::ec2::ResponseLaunchTemplateData>(version.data);
   return told;
