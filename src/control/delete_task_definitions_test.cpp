@@ -17,14 +17,7 @@ struct Deleting : ::testing::Test {
   }
 
   std::string define() {
-    api::ecs::RegisterTaskDefinitionRequest request;
-    request.family = "train";
-    api::ecs::ContainerDefinition& container = request.container_definitions.emplace_back();
-    container.name = "main";
-    container.image = "busybox";
-    container.memory = 80;
-    const auto made =
-        plane.call<api::ecs::RegisterTaskDefinitionResponse>("RegisterTaskDefinition", request);
+    const auto made = plane.register_definition("train");
     EXPECT_TRUE(made) << made.error().message;
     return made->task_definition->task_definition_arn.value_or("");
   }

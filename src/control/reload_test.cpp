@@ -221,15 +221,7 @@ void alter_definitions(Plane& plane, uint32_t pick) {
   const std::string last =
       revisions.empty() ? "spare:1" : base::format("spare:{}", revisions.rbegin()->first);
   if (pick % 4 == 0) {
-    api::ecs::RegisterTaskDefinitionRequest request;
-    request.family = "spare";
-    api::ecs::ContainerDefinition& container = request.container_definitions.emplace_back();
-    container.name = "main";
-    container.image = "busybox";
-    container.memory = 80;
-    RC_ASSERT(
-        (plane.call<api::ecs::RegisterTaskDefinitionResponse>("RegisterTaskDefinition", request)
-             .has_value()));
+    RC_ASSERT(plane.register_definition("spare").has_value());
   } else if (pick % 4 == 1) {
     static_cast<void>(plane.run_task(last));
   } else if (pick % 4 == 2) {

@@ -111,6 +111,18 @@ class Plane {
     core = Core(std::move(state), Settings{}, ++reseed, now);
   }
 
+  // A small definition through RegisterTaskDefinition.
+  base::Result<api::ecs::RegisterTaskDefinitionResponse> register_definition(
+      const std::string& family) {
+    api::ecs::RegisterTaskDefinitionRequest request;
+    request.family = family;
+    api::ecs::ContainerDefinition& container = request.container_definitions.emplace_back();
+    container.name = "main";
+    container.image = "busybox";
+    container.memory = 80;
+    return call<api::ecs::RegisterTaskDefinitionResponse>("RegisterTaskDefinition", request);
+  }
+
   base::Result<api::ecs::RunTaskResponse> run_task(const std::string& family, int32_t count = 1) {
     api::ecs::RunTaskRequest request;
     request.task_definition = family;
