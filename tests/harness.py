@@ -7,6 +7,7 @@ containers of its tasks are told from everybody else's by their label task-arn.
 import atexit
 import http.client
 import io
+import itertools
 import json
 import os
 import random
@@ -35,12 +36,23 @@ TASK_LABEL = "com.amazonaws.ecs.task-arn"
 _live = []  # Whatever has to be ended when the run ends, the last first.
 
 
-def _end_all():
+def end_all():
     while _live:
         _live[-1].close()
 
 
-atexit.register(_end_all)
+atexit.register(end_all)
+
+
+def begin_process(first_port, ports, offset):
+    """In a forked process of a test run: what the parent holds is not ours to end, and our ports are
+    these, from `offset` on."""
+    global _ports
+    _live.clear()
+    random.seed()
+    _ports = itertools.cycle(range(first_port, first_port + ports))
+    for _ in range(offset):
+        next(_ports)
 
 
 def wait_for(ask, what, seconds=30.0):
@@ -57,10 +69,21 @@ def wait_for(ask, what, seconds=30.0):
         pause = min(pause * 1.5, 0.25)
 
 
+_ports = itertools.cycle(range(8000, 32000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that nobody listens on, that no other test is given meanwhile and that Linux does not give
+    out by itself: it can be closed and opened again."""
+    while True:
+        port = next(_ports)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("0.0.0.0", port))
+                return port
+            except OSError:
+                pass
 
 
 class Process:
@@ -309,7 +332,7 @@ class Server:
         self.command = command
         self.options = options
         self.environment = {**self.docker.environment(), **(environment or {})}
-        self.port = 0
+        self.port = free_port()
         self.process = None
         _live.append(self)
         if start:

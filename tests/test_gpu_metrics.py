@@ -18,7 +18,7 @@ tasks = None
 def setUpModule():
     global plane, agent, tasks
     plane = Server(command="server")
-    agent = Agent(plane, "--emulate", "p3.8xlarge")
+    agent = Agent(plane, "--emulate", "p3.8xlarge", "--metrics-interval", "2s")
     plane.wait_connected(1)
     tasks = Tasks(plane)
 

@@ -20,7 +20,7 @@ tasks = None
 def setUpModule():
     global plane, agent, tasks
     plane = Server(command="server")
-    agent = Agent(plane, "--emulate", "p3.8xlarge")
+    agent = Agent(plane, "--emulate", "p3.8xlarge", "--gpu-release-timeout", "10s")
     plane.wait_connected(1)
     tasks = Tasks(plane)
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view instance_id_setting = "instance-id";
 constexpr std::string_view metadata_port_setting = "metadata-port";
-constexpr size_t inbox_capacity = size_t{1} << 20;
+constexpr size_t event_capacity = size_t{1} << 20;
 
 std::unexpected<base::Error> bad_option(std::string message) {
   return base::fail("InvalidParameterException", std::move(message));
@@ -71,6 +71,7 @@ core::Config make_config(const AgentOptions& options) {
   config.random_seed = base::system_seed();
   config.pull_behavior = options.pull_behavior;
   config.stop_timeout = options.stop_timeout;
+  config.gpu_release_timeout = options.gpu_release_timeout;
   const MpsDirectories mps = mps_directories(options.data_dir);
   config.mps_pipe_directory = mps.pipe.string();
   config.mps_log_directory = mps.log.string();
@@ -178,7 +179,7 @@ class Impl {
   AgentOptions options_;
   base::Clock& clock_;
   Machine machine_;
-  Inbox inbox_{inbox_capacity};
+  Inbox inbox_{event_capacity};
   net::Loop loop_{1};
   MetadataServer metadata_{loop_, inbox_};
   std::unique_ptr<ApiClient> api_;

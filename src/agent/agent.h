@@ -86,6 +86,10 @@ struct AgentOptions {
   core::PullBehavior pull_behavior = core::PullBehavior::PreferCached;
   base::Milliseconds cleanup_wait = std::chrono::hours(3);  // From STOPPED to `docker rm`.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
+  // A GPU that is still in use so long after its task's containers have ended is quarantined.
+  base::Milliseconds gpu_release_timeout = std::chrono::seconds(60);
+  // How often containers are measured, and all that is measured is told to the control plane.
+  base::Milliseconds metrics_interval = std::chrono::seconds(20);
   CleanupPolicy cleanup = {};
 
   // The agent cannot go on (its journal cannot be written). Called once, on the agent's own thread;

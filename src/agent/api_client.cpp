@@ -19,7 +19,7 @@ std::string_view query_of(const net::Url& url) {
 }
 
 // {"__type": "com.amazonaws...#Name", "message": ...}
-ApiError refusal(const net::HttpResponse& response) {
+ApiError error_of_api(const net::HttpResponse& response) {
   ApiError error;
   const bool throttled = response.status == 429;
   error.kind = response.status >= 400 && response.status < 500 && !throttled
@@ -111,7 +111,7 @@ ApiResult<std::string> ApiClient::send_to(const Server& server, const api::Servi
   if (!response) {
     return std::unexpected(ApiError{std::move(response).error(), ApiError::Kind::Unreachable});
   }
-  if (response->status / 100 != 2) return std::unexpected(refusal(*response));
+  if (response->status / 100 != 2) return std::unexpected(error_of_api(*response));
   return std::move(response->body);
 }
 

@@ -39,8 +39,8 @@ class File {
   int descriptor_;
 };
 
-std::unexpected<base::Error> cannot(const ChildProgram& program, std::string_view what,
-                                    int error_number) {
+std::unexpected<base::Error> failed_call(const ChildProgram& program, std::string_view what,
+                                         int error_number) {
   return base::fail("IoError", base::format("{} of {} failed: {}", what, program.path,
                                             std::generic_category().message(error_number)));
 }
@@ -133,15 +133,15 @@ base::Result<ChildEnd> run_child(const ChildProgram& program) {
   const File output(::memfd_create("output", MFD_CLOEXEC));
   const File errors(::memfd_create("errors", MFD_CLOEXEC));
   if (input.get() < 0 || output.get() < 0 || errors.get() < 0) {
-    return cannot(program, "memfd_create", errno);
+    return failed_call(program, "memfd_create", errno);
   }
   const ssize_t written = ::pwrite(input.get(), program.input.data(), program.input.size(), 0);
-  if (written != std::ssize(program.input)) return cannot(program, "The input", errno);
+  if (written != std::ssize(program.input)) return failed_call(program, "The input", errno);
   pid_t pid = 0;
   const int error_output = program.errors_apart ? errors.get() : output.get();
   if (const int failed = spawn(program, input.get(), output.get(), error_output, pid);
       failed != 0) {
-    return cannot(program, "The start", failed);
+    return failed_call(program, "The start", failed);
   }
   int status = 0;
   const Waited waited = wait_for_end(program, pid, status);

@@ -3,11 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/units.h"
+
 namespace agent {
 namespace {
-
-constexpr double ns_per_ms = 1'000'000;
-constexpr double bytes_per_mib = 1024.0 * 1024.0;
 
 acs::StatsSet one_sample(double value) {
   return {.min = value, .max = value, .sample_count = 1, .sum = value};
@@ -21,8 +20,8 @@ std::optional<ContainerFigures> figures_between(const ContainerSample& before,
   const auto passed_ms = static_cast<double>((now.read_at - before.read_at).count());
   const auto used_ns = static_cast<double>(now.cpu_total_ns - before.cpu_total_ns);
   return ContainerFigures{
-      .cpu = one_sample(used_ns / (passed_ms * ns_per_ms) / now.cores * 100),
-      .memory = one_sample(static_cast<double>(now.memory_bytes) / bytes_per_mib)};
+      .cpu = one_sample(used_ns / (passed_ms * base::ns_per_ms) / now.cores * 100),
+      .memory = one_sample(static_cast<double>(now.memory_bytes) / base::bytes_per_mib)};
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ namespace {
 
 constexpr base::Milliseconds announce_retry{2'000};
 constexpr size_t longest_control_message = size_t{8} << 20;
-constexpr uint16_t going_away = 1001;
 
 // AWS's names for a report that will never be taken.
 bool is_pointless(const ApiError& error) {
@@ -81,7 +80,7 @@ void ControlLink::want_session(const acs::AgentSession::Command& command) {
     return;
   }
   const auto& disconnect = std::get<acs::AgentSession::Disconnect>(command);
-  if (socket_ != nullptr) socket_->close(going_away, disconnect.reason);
+  if (socket_ != nullptr) socket_->close(net::close_going_away, disconnect.reason);
 }
 
 void ControlLink::send(const std::vector<acs::AgentMessage>& messages) {
@@ -246,7 +245,7 @@ void ControlLink::connect(const std::string& arn) {
 }
 
 void ControlLink::stop() {
-  if (socket_ != nullptr) socket_->close(going_away, "The agent stops.");
+  if (socket_ != nullptr) socket_->close(net::close_going_away, "The agent stops.");
   calls_.stop();
   if (exec_ != nullptr) exec_->stop();
 }

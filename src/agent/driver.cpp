@@ -20,7 +20,6 @@ constexpr base::Milliseconds longest_wait = std::chrono::minutes(1);
 // A delivered line is known to the log service; the agent's own note of it may come a little later.
 constexpr base::Milliseconds positions_delay{1'000};
 constexpr base::Milliseconds gpu_look_interval{5'000};
-constexpr base::Milliseconds container_look_interval{20'000};  // As the telemetry stream tells.
 constexpr std::string_view baselines_setting = "gpu-baselines";
 constexpr std::string_view image_uses_setting = "image-uses";
 
@@ -69,7 +68,7 @@ std::optional<core::ShipLogs> logs_of(const core::Core& core, const std::string&
 
 // The task of the container with this id, when the metadata endpoint belongs into its network: it
 // has one of its own, which it holds itself.
-std::string endpoint_of(const core::Core& core, const std::string& runtime_id) {
+std::string network_holder(const core::Core& core, const std::string& runtime_id) {
   for (const auto& [arn, task] : core.tasks()) {
     for (size_t i = 0; i < task.record.containers.size(); ++i) {
       if (task.record.containers[i].runtime_id != runtime_id) continue;
@@ -182,7 +181,7 @@ void Driver::take(Input input, base::Time now) {
   } else if (auto* seen = std::get_if<GpusLookedAt>(&input)) {
     take_gpu_look(std::move(*seen), now);
   } else if (auto* looked = std::get_if<ContainersLookedAt>(&input)) {
-    container_look_due_ = now + container_look_interval;
+    container_look_due_ = now + options_.metrics_interval;
     container_meter_.take(std::move(looked->samples));
   } else if (auto* setup = std::get_if<GpuSetupDone>(&input)) {
     operations_.on_gpu_setup(std::move(*setup));
@@ -238,7 +237,7 @@ void Driver::look_at_gpus(base::Time now) {
 void Driver::look_at_containers(base::Time now) {
   if (now < container_look_due_) return;
   if (!core_.runtime_ready()) {
-    container_look_due_ = now + container_look_interval;
+    container_look_due_ = now + options_.metrics_interval;
     return;
   }
   container_look_due_ = base::Time::max();
@@ -313,7 +312,7 @@ void Driver::find_endpoints(const core::OperationDone& done) {
 
 void Driver::find_endpoint(const core::ContainerInfo& info) {
   if (info.pid <= 0 || metadata_.serves(info.runtime_id, info.pid)) return;
-  const std::string task = endpoint_of(core_, info.runtime_id);
+  const std::string task = network_holder(core_, info.runtime_id);
   if (!task.empty()) operations_.open_endpoint(task, info.runtime_id, info.pid);
 }
 
@@ -406,7 +405,7 @@ void Driver::begin(core::Operation operation) {
   if (const auto* start = std::get_if<core::StartContainer>(&operation.request)) {
     context.logs = logs_of(core_, start->runtime_id);
     if (!core_.config().metadata_uri.empty()) {
-      context.endpoint_of = endpoint_of(core_, start->runtime_id);
+      context.endpoint_of = network_holder(core_, start->runtime_id);
     }
   } else if (const auto* ship = std::get_if<core::ShipLogs>(&operation.request)) {
     context.log_position = log_positions_[{ship->task_arn, ship->container_name}];

@@ -29,7 +29,7 @@ std::unexpected<core::OperationError> fail(core::Cause cause, std::string messag
       core::OperationError{cause, "CannotPullECRContainerError", std::move(message)});
 }
 
-std::string endpoint_of(const EcrAccess& access, const acs::EcrAuthData& registry) {
+std::string registry_endpoint(const EcrAccess& access, const acs::EcrAuthData& registry) {
   if (!access.endpoint.empty()) return access.endpoint;
   if (!registry.endpoint_override.empty()) {
     const bool whole = registry.endpoint_override.find("://") != std::string::npos;
@@ -67,7 +67,7 @@ SetupResult<docker::RegistryAuth> fetch_ecr_auth(const EcrAccess& access,
                                                  const acs::EcrAuthData& registry,
                                                  base::Clock& clock) {
   if (access.access_key_id.empty()) return fail(core::Cause::Denied, std::string(no_keys));
-  const std::string where = endpoint_of(access, registry);
+  const std::string where = registry_endpoint(access, registry);
   const auto client =
       ApiClient::create({.server_urls = {where},
                          .credentials = {.access_key_id = access.access_key_id,

@@ -45,8 +45,8 @@ std::string element(std::string_view xml, std::string_view tag) {
   return std::string(xml.substr(begin + open.size(), end - begin - open.size()));
 }
 
-std::unexpected<base::Error> refusal(const ObjectLocation& location,
-                                     const net::HttpResponse& response) {
+std::unexpected<base::Error> error_of_s3(const ObjectLocation& location,
+                                         const net::HttpResponse& response) {
   const std::string code = element(response.body, "Code");
   const std::string message = element(response.body, "Message");
   return base::fail(
@@ -128,7 +128,7 @@ base::Result<std::string> fetch_object(const ObjectStore& store, const ObjectLoc
   for (auto& [name, value] : signature) request.headers.push_back({name, std::move(value)});
   const auto client = TRY(net::HttpClient::create(url));
   net::HttpResponse response = TRY(client->request(request, {.max_body_bytes = most_bytes}));
-  if (response.status != 200) return refusal(location, response);
+  if (response.status != 200) return error_of_s3(location, response);
   return std::move(response.body);
 }
 

@@ -19,7 +19,7 @@
 namespace agent {
 namespace {
 
-constexpr size_t inbox_capacity = 10'000;
+constexpr size_t line_capacity = 10'000;
 constexpr uint16_t close_normal = 1000;
 constexpr int hang_up_checks = 20;
 constexpr base::Milliseconds hang_up_interval{100};
@@ -30,11 +30,11 @@ constexpr base::Milliseconds silence{60'000};
 
 // What the websocket's handlers hand to the session's threads. Closed when the client has gone, or
 // has sent more than it may.
-struct Line {
-  base::Queue<std::string> inbox{inbox_capacity};
+struct ExecLine {
+  base::Queue<std::string> inbox{line_capacity};
   // Of output that the client has taken. Apart from the inbox, so that output can go on while input
   // waits for the process.
-  base::Queue<size_t> consumed{inbox_capacity};
+  base::Queue<size_t> consumed{line_capacity};
 
   void take(std::string message) {
     const auto read = acs::decode_exec(message);
@@ -55,7 +55,7 @@ struct Line {
 };
 
 std::shared_ptr<net::WebSocket> connect(const ExecTools& tools, const std::string& url,
-                                        const std::shared_ptr<Line>& line) {
+                                        const std::shared_ptr<ExecLine>& line) {
   const auto parsed = net::parse_url(url);
   if (!parsed) {
     base::log_warning("A session cannot be opened: {}", parsed.error().message);
@@ -80,7 +80,7 @@ std::shared_ptr<net::WebSocket> connect(const ExecTools& tools, const std::strin
 }
 
 // nullopt: the client did not come, or went away.
-std::optional<acs::ExecStart> wait_for_start(Line& line, const std::atomic<bool>& stopping) {
+std::optional<acs::ExecStart> wait_for_start(ExecLine& line, const std::atomic<bool>& stopping) {
   for (base::Milliseconds waited{0}; waited < start_patience && !stopping;
        waited += look_interval) {
     const auto messages = line.inbox.pop_batch(1, look_interval);
@@ -113,7 +113,7 @@ void hang_up(docker::ExecProcess& process, const std::string& container) {
 // waits for either.
 class Session {
  public:
-  Session(net::WebSocket& socket, Line& line, docker::ExecProcess& process)
+  Session(net::WebSocket& socket, ExecLine& line, docker::ExecProcess& process)
       : socket_(socket), line_(line), process_(process) {}
 
   // Until the process or the client ends. False: the process was still running.
@@ -128,7 +128,7 @@ class Session {
   bool take(const std::string& message);
 
   net::WebSocket& socket_;
-  Line& line_;
+  ExecLine& line_;
   docker::ExecProcess& process_;
   base::Queue<std::optional<std::string>> input_{acs::exec_window};  // No value: its end.
   std::atomic<size_t> unwritten_ = 0;                                // Bytes in input_.
@@ -176,7 +176,7 @@ bool Session::send_output(const docker::ExecOutput& output, size_t& room) {
       if (!consumed) return false;
       room = std::min(room + *consumed, acs::exec_window);
     }
-    for (const size_t consumed : line_.consumed.pop_batch(inbox_capacity, base::Milliseconds{0})) {
+    for (const size_t consumed : line_.consumed.pop_batch(line_capacity, base::Milliseconds{0})) {
       room = std::min(room + consumed, acs::exec_window);
     }
     const size_t most = std::min({bytes.size(), room, acs::exec_most_bytes});
@@ -220,8 +220,8 @@ bool Session::take(const std::string& message) {
   return true;
 }
 
-std::string run(net::WebSocket& socket, Line& line, const ExecTools& tools, const ExecOrder& order,
-                const std::atomic<bool>& stopping) {
+std::string run(net::WebSocket& socket, ExecLine& line, const ExecTools& tools,
+                const ExecOrder& order, const std::atomic<bool>& stopping) {
   const auto start = wait_for_start(line, stopping);
   if (!start) return acs::encode_exec(acs::ExecKind::Failure, "The session's client did not come.");
   auto process = docker::ExecProcess::start(tools.docker_host,
@@ -244,7 +244,7 @@ std::string run(net::WebSocket& socket, Line& line, const ExecTools& tools, cons
 }  // namespace
 
 void serve_exec(const ExecTools& tools, const ExecOrder& order, const std::atomic<bool>& stopping) {
-  const auto line = std::make_shared<Line>();  // Shared with the websocket's handlers.
+  const auto line = std::make_shared<ExecLine>();  // Shared with the websocket's handlers.
   const auto socket = connect(tools, order.url, line);
   if (socket == nullptr) return;
   socket->send_binary(run(*socket, *line, tools, order, stopping));

@@ -104,7 +104,7 @@ class NamedChild {
     if (pid_ == 0) {
       prctl(PR_SET_NAME, "nvidia-cuda-mps-server");
       static_cast<void>(!write(ready[1], "x", 1));
-      pause();
+      ::pause();
       _exit(0);
     }
     char byte = 0;

@@ -11,7 +11,7 @@
 namespace agent {
 namespace {
 
-constexpr int tries = 200;
+constexpr int port_tries = 200;
 
 // Docker's own range for such ports. Source: /proc/sys/net/ipv4/ip_local_port_range.
 std::pair<int32_t, int32_t> short_lived_ports() {
@@ -45,7 +45,7 @@ bool all_free(int32_t first, int32_t count, bool udp) {
 base::Result<uint16_t> find_free_ports(int32_t count, bool udp, base::Random& random) {
   const auto [first, last] = short_lived_ports();
   const int32_t places = last - first + 1 - count + 1;
-  for (int i = 0; i < tries && places > 0; ++i) {
+  for (int i = 0; i < port_tries && places > 0; ++i) {
     const int32_t at = first + static_cast<int32_t>(random.below(static_cast<uint64_t>(places)));
     if (all_free(at, count, udp)) return static_cast<uint16_t>(at);
   }

@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const base::Time start{std::chrono::seconds(1'750'000'000)};
+const base::Time cleanup_time{std::chrono::seconds(1'750'000'000)};
 
 docker::ImageSummary image(Names names) {
   docker::ImageSummary made;
@@ -23,12 +23,12 @@ TEST(ImageCleanup, the_least_recently_used_of_those_it_pulled_go_first) {
   CleanupPolicy policy;
   policy.most_images = 2;
   CleanupRequest request;
-  request.now = start;
-  request.uses = {{"a", start - std::chrono::hours(2)},
-                  {"r.io/b:1", start - std::chrono::hours(4)},
-                  {"c:1", start - std::chrono::hours(3)},
-                  {"young:1", start - std::chrono::minutes(30)},
-                  {"busy:1", start - std::chrono::hours(9)}};
+  request.now = cleanup_time;
+  request.uses = {{"a", cleanup_time - std::chrono::hours(2)},
+                  {"r.io/b:1", cleanup_time - std::chrono::hours(4)},
+                  {"c:1", cleanup_time - std::chrono::hours(3)},
+                  {"young:1", cleanup_time - std::chrono::minutes(30)},
+                  {"busy:1", cleanup_time - std::chrono::hours(9)}};
   request.busy = {"busy:1"};
   const std::vector<docker::ImageSummary> images{image({"a:latest"}), image({"r.io/b:1"}),
                                                  image({"c:1"}),      image({"young:1"}),
@@ -41,22 +41,23 @@ TEST(ImageCleanup, the_least_recently_used_of_those_it_pulled_go_first) {
 
 TEST(ImageCleanup, an_image_with_a_name_that_is_busy_stays_under_all_its_names) {
   CleanupRequest request;
-  request.now = start;
-  request.uses = {{"a:1", start - std::chrono::hours(5)}, {"a:2", start - std::chrono::hours(5)}};
+  request.now = cleanup_time;
+  request.uses = {{"a:1", cleanup_time - std::chrono::hours(5)},
+                  {"a:2", cleanup_time - std::chrono::hours(5)}};
   request.busy = {"a:2"};
   EXPECT_TRUE(choose_images(request, {}, {image({"a:1", "a:2"})}, true).empty());
 }
 
 TEST(ImageCleanup, dockers_own_registry_may_be_named_or_not) {
   CleanupRequest request;
-  request.now = start;
-  request.uses = {{"docker.io/library/busybox", start - std::chrono::hours(5)}};
+  request.now = cleanup_time;
+  request.uses = {{"docker.io/library/busybox", cleanup_time - std::chrono::hours(5)}};
   EXPECT_EQ(choose_images(request, {}, {image({"busybox:latest"})}, false),
             Names{"docker.io/library/busybox"});
 }
 
 TEST(ImageCleanup, uses_are_kept_as_text) {
-  const ImageUses uses{{"a:1", start}, {"b", start + std::chrono::milliseconds(1)}};
+  const ImageUses uses{{"a:1", cleanup_time}, {"b", cleanup_time + std::chrono::milliseconds(1)}};
   EXPECT_EQ(parse_image_uses(print_image_uses(uses)), uses);
   EXPECT_TRUE(parse_image_uses("junk").empty());
 }
@@ -67,12 +68,12 @@ RC_GTEST_PROP(ImageCleanup, what_is_chosen_may_go, ()) {
   CleanupPolicy policy;
   policy.most_images = *rc::gen::inRange<size_t>(1, 5);
   CleanupRequest request;
-  request.now = start;
+  request.now = cleanup_time;
   std::vector<docker::ImageSummary> images;
   for (size_t i = 0; i < ages.size(); ++i) {
     const std::string name = base::format("i{}:1", i);
     images.push_back(image({name}));
-    if (i % 3 != 0) request.uses[name] = start - std::chrono::minutes(ages[i]);
+    if (i % 3 != 0) request.uses[name] = cleanup_time - std::chrono::minutes(ages[i]);
     if (i % 5 == 0) request.busy.insert(name);
   }
   const Names chosen = choose_images(request, policy, images, false);
@@ -82,7 +83,7 @@ RC_GTEST_PROP(ImageCleanup, what_is_chosen_may_go, ()) {
     RC_ASSERT(request.uses.contains(name));
     RC_ASSERT(!request.busy.contains(name));
     const base::Time used = request.uses.at(name);
-    RC_ASSERT(start - used >= policy.minimum_image_age);
+    RC_ASSERT(cleanup_time - used >= policy.minimum_image_age);
     RC_ASSERT(used >= last);
     last = used;
   }

@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/queue.h"
+#include "base/units.h"
 #include "json/utf8.h"
 
 namespace agent {
@@ -34,9 +35,8 @@ constexpr size_t lines_in_memory = 256;
 // Docker's lines are in order but for stdout and stderr passing each other, by far less than this.
 constexpr int64_t disorder_s = 60;
 constexpr int64_t ns_per_s = 1'000'000'000;
-constexpr int64_t ns_per_ms = 1'000'000;
 
-struct Line {
+struct TimedLine {
   int64_t time_ns = 0;
   std::string text;
   bool delivered = false;  // Before; only counted.
@@ -47,7 +47,7 @@ class Place {
  public:
   explicit Place(LogPosition position) : position_(std::move(position)) {}
 
-  void count(const Line& line) {
+  void count(const TimedLine& line) {
     position_.newest_ns = std::max(position_.newest_ns, line.time_ns);
     ++seconds_[line.time_ns / ns_per_s];
     if (!line.delivered) ++position_.next_event;
@@ -81,7 +81,7 @@ class Shipper {
       : shipping_(shipping),
         start_(starting_position(shipping)),
         place_(start_),
-        newest_ms_(start_.newest_ns / ns_per_ms),
+        newest_ms_(start_.newest_ns / base::ns_per_ms),
         numbered_(!shipping.request.options.contains("awslogs-stream")) {}
 
   core::OperationResult run() {
@@ -129,8 +129,8 @@ class Shipper {
       const bool known = to_skip > 0 && line.time_ns <= from.newest_ns;
       to_skip = known ? to_skip - 1 : 0;
       if (known && !follow) return true;  // Is in the queue, or was.
-      Line next{line.time_ns, known ? std::string() : json::valid_utf8(std::move(line.bytes)),
-                known};
+      TimedLine next{line.time_ns, known ? std::string() : json::valid_utf8(std::move(line.bytes)),
+                     known};
       read.count(next);
       come += known ? 0 : 1;
       return lines_.push(std::move(next));
@@ -140,16 +140,16 @@ class Shipper {
 
   // False: stopped before the end.
   bool deliver_all() {
-    while (std::optional<Line> first = lines_.pop()) {
+    while (std::optional<TimedLine> first = lines_.pop()) {
       pending_.push_back(std::move(*first));
       size_t bytes = pending_.back().text.size();
       const base::Milliseconds deadline = shipping_.clock.monotonic() + linger;
       while (bytes < most_batch_bytes && pending_.size() < most_batch_events) {
         const base::Milliseconds left = deadline - shipping_.clock.monotonic();
         if (left.count() <= 0) break;
-        std::vector<Line> more = lines_.pop_batch(lines_in_memory, left);
+        std::vector<TimedLine> more = lines_.pop_batch(lines_in_memory, left);
         if (more.empty()) break;
-        for (Line& line : more) {
+        for (TimedLine& line : more) {
           bytes += line.text.size();
           pending_.push_back(std::move(line));
         }
@@ -169,7 +169,7 @@ class Shipper {
       const size_t count = batch_size();
       std::vector<api::logs::InputLogEvent> events(count);
       for (size_t i = 0; i < count; ++i) {
-        newest_ms_ = std::max(newest_ms_, pending_[i].time_ns / ns_per_ms);
+        newest_ms_ = std::max(newest_ms_, pending_[i].time_ns / base::ns_per_ms);
         events[i].timestamp = newest_ms_;
         events[i].message = std::move(pending_[i].text);
       }
@@ -185,12 +185,13 @@ class Shipper {
   size_t batch_size() const {
     size_t count = 0;
     size_t bytes = 0;
-    const int64_t first_ms = std::max(newest_ms_, pending_.front().time_ns / ns_per_ms);
+    const int64_t first_ms = std::max(newest_ms_, pending_.front().time_ns / base::ns_per_ms);
     while (count < pending_.size() && count < most_batch_events) {
-      const Line& line = pending_[count];
+      const TimedLine& line = pending_[count];
       bytes += line.text.size() + event_overhead;
       const bool fits = bytes <= most_batch_bytes &&
-                        line.time_ns / ns_per_ms - first_ms <= most_span_ms && !line.delivered;
+                        line.time_ns / base::ns_per_ms - first_ms <= most_span_ms &&
+                        !line.delivered;
       if (count > 0 && !fits) break;
       ++count;
     }
@@ -262,8 +263,8 @@ class Shipper {
   Place place_;
   int64_t newest_ms_;
   const bool numbered_;  // The stream is this container's alone.
-  base::Queue<Line> lines_{lines_in_memory};
-  std::deque<Line> pending_;
+  base::Queue<TimedLine> lines_{lines_in_memory};
+  std::deque<TimedLine> pending_;
   std::string last_trouble_;
 };
 

@@ -10,7 +10,6 @@
 namespace agent {
 namespace {
 
-constexpr int bad_request = 400;
 constexpr int not_found = 404;
 
 StatsWanted::Of stats_of(const core::Task& task, size_t index) {
@@ -30,7 +29,7 @@ MetadataAnswer stats_of_task(const core::Task& task) {
 }
 
 // The official agent writes a bare string.
-net::HttpResponse refuse(int status, const std::string& why) {
+net::HttpResponse bare_refusal(int status, const std::string& why) {
   return json_response(status, json::Value(why));
 }
 
@@ -46,7 +45,7 @@ MetadataAnswer associations(const Found& found, std::string_view rest) {
     return net::HttpResponse{
         .status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = {}};
   }
-  return refuse(not_found, "no such association of this container");
+  return bare_refusal(not_found, "no such association of this container");
 }
 
 MetadataAnswer answer_of_container(const MetadataView& view, const Found& found,
@@ -67,7 +66,7 @@ MetadataAnswer answer_of_container(const MetadataView& view, const Found& found,
   if (rest.starts_with(of_associations)) {
     return associations(found, rest.substr(of_associations.size()));
   }
-  return refuse(not_found, base::format("404 page not found: {}", rest));
+  return bare_refusal(not_found, base::format("404 page not found: {}", rest));
 }
 
 // By the id that stands in the container's own variables.
@@ -87,7 +86,7 @@ MetadataAnswer answer_v2(const MetadataView& view, const std::string& task_arn,
                          std::string_view rest) {
   const auto found = view.core.tasks().find(task_arn);
   if (found == view.core.tasks().end()) {
-    return refuse(not_found, "version 2 answers in networks of tasks only: use version 4");
+    return bare_refusal(not_found, "version 2 answers in networks of tasks only: use version 4");
   }
   const core::Task& task = found->second;
   const bool stats = rest.starts_with("stats");
@@ -101,7 +100,7 @@ MetadataAnswer answer_v2(const MetadataView& view, const std::string& task_arn,
     if (!stats) return json_response(200, container_document(view, {&task, i}));
     return StatsWanted{.containers = {stats_of(task, i)}, .as_map = false};
   }
-  return refuse(not_found, "the task has no such container");
+  return bare_refusal(not_found, "the task has no such container");
 }
 
 net::HttpResponse credential_error(int status, std::string_view code, std::string_view message) {
@@ -173,17 +172,18 @@ MetadataAnswer answer_metadata(const MetadataView& view, const std::string& task
     const std::string_view id = rest->substr(0, rest->find('/'));
     const auto found = find_container(view, task_arn, id);
     if (!found) {
-      return refuse(not_found, base::format("V{} container metadata handler: unable to get "
-                                            "container ID from request: unable to get docker ID "
-                                            "from endpoint ID: {}",
-                                            version[2], id));
+      return bare_refusal(not_found,
+                          base::format("V{} container metadata handler: unable to get "
+                                       "container ID from request: unable to get docker ID "
+                                       "from endpoint ID: {}",
+                                       version[2], id));
     }
     return answer_of_container(view, *found, rest->substr(std::min(rest->size(), id.size() + 1)));
   }
   if (path.starts_with("/v2/metadata") || path.starts_with("/v2/stats")) {
     return answer_v2(view, task_arn, path.substr(4));
   }
-  return refuse(not_found, "404 page not found");
+  return bare_refusal(not_found, "404 page not found");
 }
 
 json::Value stats_document(const docker::ContainerStats& stats,

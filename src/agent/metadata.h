@@ -50,6 +50,7 @@ struct GpuFigures {
 };
 json::Value stats_document(const docker::ContainerStats& stats,
                            const std::vector<GpuFigures>& gpus);
+inline constexpr int bad_request = 400;
 net::HttpResponse json_response(int status, const json::Value& body);
 
 }  // namespace agent

@@ -42,7 +42,7 @@ bool is_alive(int64_t pid) {
   return false;
 }
 
-base::Result<void> make_directory(const fs::path& path) {
+base::Result<void> make_open_directory(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   // Containers may run as any user.
@@ -144,8 +144,8 @@ base::Result<void> MpsDaemon::start() {
                                    "{} characters: give the agent a shorter data directory.",
                                    directories_.pipe.string(), longest_pipe_directory));
   }
-  TRY_VOID(make_directory(directories_.pipe));
-  TRY_VOID(make_directory(directories_.log));
+  TRY_VOID(make_open_directory(directories_.pipe));
+  TRY_VOID(make_open_directory(directories_.log));
   const ChildEnd started =
       TRY(run_child({.path = support_.control_program,
                      .arguments = {"-d"},

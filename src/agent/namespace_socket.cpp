@@ -29,7 +29,7 @@ namespace {
 
 constexpr int backlog = 64;
 // A second address of the loopback interface has a label of its own. Source: netdevice(7).
-constexpr const char* label = "lo:ecs";
+constexpr const char* loopback_label = "lo:ecs";
 
 class Descriptor {
  public:
@@ -67,7 +67,7 @@ ifreq request_for(const char* name) {
 // Since an earlier agent, or an earlier start in the same network.
 bool has_address() {
   const Descriptor control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  ifreq request = request_for(label);
+  ifreq request = request_for(loopback_label);
   return control.get() >= 0 && ::ioctl(control.get(), SIOCGIFADDR, &request) == 0;
 }
 
@@ -78,11 +78,11 @@ base::Result<void> add_address(const std::string& text) {
   if (::ioctl(control.get(), SIOCGIFFLAGS, &up) != 0) return failed("the loopback interface");
   up.ifr_flags = static_cast<short>(up.ifr_flags | IFF_UP);
   if (::ioctl(control.get(), SIOCSIFFLAGS, &up) != 0) return failed("the loopback interface");
-  ifreq address = request_for(label);
+  ifreq address = request_for(loopback_label);
   const sockaddr_in value = address_of(text, 0);
   std::memcpy(&address.ifr_addr, &value, sizeof value);
   if (::ioctl(control.get(), SIOCSIFADDR, &address) != 0) return failed("its second address");
-  ifreq mask = request_for(label);
+  ifreq mask = request_for(loopback_label);
   const sockaddr_in all = address_of("255.255.255.255", 0);
   std::memcpy(&mask.ifr_netmask, &all, sizeof all);
   if (::ioctl(control.get(), SIOCSIFNETMASK, &mask) != 0) return failed("its netmask");

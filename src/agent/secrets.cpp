@@ -13,21 +13,21 @@ namespace agent {
 namespace {
 
 constexpr size_t most_names = 10;  // Of one GetParameters.
-constexpr int tries = 3;
+constexpr int fetch_tries = 3;
 constexpr base::Milliseconds between_tries = std::chrono::milliseconds(500);
-constexpr std::string_view failed =
+constexpr std::string_view retrieval_failed =
     "unable to pull secrets or registry auth: execution resource retrieval failed: ";
 
-core::OperationError setup_error(std::string message) {
+core::OperationError retrieval_error(std::string message) {
   return {core::Cause::BadParameter, "ResourceInitializationError",
-          std::string(failed) + std::move(message)};
+          std::string(retrieval_failed) + std::move(message)};
 }
 
 // One that does not answer is asked again.
 ApiResult<json::Value> ask(ApiClient& api, const api::Service& service, std::string_view operation,
                            const json::Value& body, const Keys& keys) {
   ApiResult<std::string> answer;
-  for (int i = 0; i < tries; ++i) {
+  for (int i = 0; i < fetch_tries; ++i) {
     if (i > 0) std::this_thread::sleep_for(between_tries * i);
     answer = api.send(service, operation, json::print(body), {.credentials = keys});
     if (answer || answer.error().kind == ApiError::Kind::Refused) break;
@@ -44,7 +44,7 @@ SetupResult<std::string> part_of(const SecretReference& reference, std::string t
   const auto value = json::parse(text);
   const json::Value* const member = value ? value->find(reference.json_key) : nullptr;
   if (member == nullptr) {
-    return std::unexpected(setup_error(
+    return std::unexpected(retrieval_error(
         base::format("retrieved secret from Secrets Manager did not contain json key {}: {}",
                      reference.json_key, reference.id)));
   }
@@ -59,14 +59,14 @@ SetupResult<std::string> fetch_one(ApiClient& api, const SecretReference& refere
   if (!reference.version_id.empty()) body.set("VersionId", reference.version_id);
   const auto answer = ask(api, api::secretsmanager_service(), "GetSecretValue", body, keys);
   if (!answer) {
-    return std::unexpected(setup_error(
+    return std::unexpected(retrieval_error(
         base::format("unable to retrieve secret from asm: failed to fetch secret {} from secrets "
                      "manager: {}: {}",
                      reference.id, answer.error().code, answer.error().message)));
   }
   const std::string* const text = (*answer)["SecretString"].as_string();
   if (text == nullptr) {
-    return std::unexpected(setup_error(base::format(
+    return std::unexpected(retrieval_error(base::format(
         "the secret {} has no SecretString: binary secrets are not supported", reference.id)));
   }
   return part_of(reference, *text);
@@ -84,8 +84,8 @@ SetupResult<void> fetch_parameters(ApiClient& api, const std::vector<std::string
     const auto answer = ask(api, api::ssm_service(), "GetParameters", body, keys);
     if (!answer) {
       return std::unexpected(
-          setup_error(base::format("unable to retrieve secrets from ssm: {}: {}",
-                                   answer.error().code, answer.error().message)));
+          retrieval_error(base::format("unable to retrieve secrets from ssm: {}: {}",
+                                       answer.error().code, answer.error().message)));
     }
     for (const json::Value& parameter : (*answer)["Parameters"].items()) {
       const std::string value = parameter["Value"].text_or("");
@@ -126,7 +126,7 @@ std::string value_in(const json::Value& body, const acs::Secret& secret) {
 }
 
 // As Docker quotes it.
-std::string quoted(std::string_view text) {
+std::string quoted_for_docker(std::string_view text) {
   std::string out;
   json::append_string(out, text);
   return out.substr(1, out.size() - 2);
@@ -185,7 +185,7 @@ SetupResult<std::vector<std::string>> fetch_secrets(ApiClient& api,
     if (secret.provider == "ssm") {
       const std::string* const value = find_value(parameters, secret.value_from);
       if (value == nullptr) {
-        return std::unexpected(setup_error(base::format(
+        return std::unexpected(retrieval_error(base::format(
             "unable to retrieve secrets from ssm: invalid parameters: {}", secret.value_from)));
       }
       values.push_back(*value);
@@ -202,7 +202,7 @@ std::string without_secrets(std::string message, const core::CreateContainer& re
   for (const acs::Secret& secret : request.secrets) {
     const std::string value = value_in(request.body, secret);
     hide(message, value);
-    hide(message, quoted(value));
+    hide(message, quoted_for_docker(value));
   }
   return message;
 }
@@ -216,7 +216,7 @@ std::string without_secrets(std::string message, const docker::ContainerState& c
     const auto option = container.log_options.find(std::string(names.substr(0, end)));
     if (option != container.log_options.end()) {
       hide(message, option->second);
-      hide(message, quoted(option->second));
+      hide(message, quoted_for_docker(option->second));
     }
     names.remove_prefix(std::min(end + 1, names.size()));
   }

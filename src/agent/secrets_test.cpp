@@ -104,7 +104,7 @@ class Service {
   std::unique_ptr<net::HttpServer> server_;
 };
 
-const Keys role = auth::Credentials{"ROLE", "s", "t"};
+const Keys role_keys = auth::Credentials{"ROLE", "s", "t"};
 
 acs::Secret secret(const std::string& provider, const std::string& from) {
   acs::Secret made;
@@ -119,7 +119,7 @@ TEST(Secrets, values_come_from_both_services_in_the_order_asked) {
   const auto values = fetch_secrets(*service.api,
                                     {secret("asm", "db"), secret("ssm", "/app/user"),
                                      secret("ssm", "arn:aws:ssm:us-east-1:1:parameter/app/user")},
-                                    role);
+                                    role_keys);
   ASSERT_TRUE(values) << values.error().message;
   EXPECT_EQ(*values, (std::vector<std::string>{R"({"username":"u","password":"p","port":1})",
                                                "jane", "jane"}));
@@ -127,12 +127,12 @@ TEST(Secrets, values_come_from_both_services_in_the_order_asked) {
 
 TEST(Secrets, what_cannot_be_had_is_told_as_ecs_tells_it) {
   Service service;
-  const auto gone = fetch_secrets(*service.api, {secret("asm", "gone")}, role);
+  const auto gone = fetch_secrets(*service.api, {secret("asm", "gone")}, role_keys);
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, "ResourceInitializationError");
   EXPECT_NE(gone.error().message.find("unable to retrieve secret from asm"), std::string::npos);
   EXPECT_NE(gone.error().message.find("ResourceNotFoundException"), std::string::npos);
-  const auto unknown = fetch_secrets(*service.api, {secret("ssm", "/app/other")}, role);
+  const auto unknown = fetch_secrets(*service.api, {secret("ssm", "/app/other")}, role_keys);
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("invalid parameters: /app/other"), std::string::npos);
   const auto denied = fetch_secrets(*service.api, {secret("asm", "db")}, std::nullopt);
@@ -145,15 +145,15 @@ TEST(Secrets, a_registrys_password_is_a_secret_with_two_members) {
   acs::RegistryAuthentication given;
   given.type = "asm";
   given.asm_auth_data.emplace().credentials_parameter = "db";
-  const auto login = fetch_registry_auth(*service.api, given, role);
+  const auto login = fetch_registry_auth(*service.api, given, role_keys);
   ASSERT_TRUE(login) << login.error().message;
   EXPECT_EQ(login->username, "u");
   EXPECT_EQ(login->password, "p");
   given.asm_auth_data->credentials_parameter = "gone";
-  EXPECT_EQ(fetch_registry_auth(*service.api, given, role).error().code,
+  EXPECT_EQ(fetch_registry_auth(*service.api, given, role_keys).error().code,
             "CannotPullContainerError");
   given.type = "ecr";
-  EXPECT_NE(fetch_registry_auth(*service.api, given, role).error().message.find("\"ecr\""),
+  EXPECT_NE(fetch_registry_auth(*service.api, given, role_keys).error().message.find("\"ecr\""),
             std::string::npos);
 }
 

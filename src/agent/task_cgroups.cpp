@@ -11,6 +11,7 @@
 
 #include "agent/child_process.h"
 #include "base/format.h"
+#include "base/units.h"
 
 namespace agent {
 namespace {
@@ -20,17 +21,16 @@ namespace fs = std::filesystem;
 constexpr std::string_view parent = "ecs";
 constexpr int64_t period_us = 100'000;
 constexpr int64_t least_quota_us = 1'000;
-constexpr int64_t mib = int64_t{1} << 20;
 
-std::unexpected<base::Error> cannot(std::string_view what, const fs::path& path,
-                                    const std::string& why) {
+std::unexpected<base::Error> cgroup_error(std::string_view what, const fs::path& path,
+                                          const std::string& why) {
   return base::fail("IoError", base::format("cannot {} {}: {}", what, path.string(), why));
 }
 
-base::Result<void> make_directory(const fs::path& path) {
+base::Result<void> make_cgroup(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return cannot("make the cgroup", path, error.message());
+  if (error) return cgroup_error("make the cgroup", path, error.message());
   return {};
 }
 
@@ -38,7 +38,7 @@ base::Result<void> write_file(const fs::path& path, const std::string& text) {
   errno = 0;
   std::ofstream file(path);
   file << text << std::flush;
-  if (!file) return cannot("write", path, std::strerror(errno));
+  if (!file) return cgroup_error("write", path, std::strerror(errno));
   return {};
 }
 
@@ -50,13 +50,13 @@ int64_t quota_us(const core::TaskLimits& limits) {
 base::Result<void> limit_v1(const core::TaskLimits& limits, const fs::path& root) {
   if (limits.memory_mib > 0) {
     const fs::path group = root / "memory" / parent / limits.task_id;
-    TRY_VOID(make_directory(group));
-    TRY_VOID(
-        write_file(group / "memory.limit_in_bytes", base::format("{}", limits.memory_mib * mib)));
+    TRY_VOID(make_cgroup(group));
+    TRY_VOID(write_file(group / "memory.limit_in_bytes",
+                        base::format("{}", limits.memory_mib * base::bytes_per_mib)));
   }
   if (limits.cpu_milli > 0) {
     const fs::path group = root / "cpu" / parent / limits.task_id;
-    TRY_VOID(make_directory(group));
+    TRY_VOID(make_cgroup(group));
     TRY_VOID(write_file(group / "cpu.cfs_period_us", base::format("{}", period_us)));
     TRY_VOID(write_file(group / "cpu.cfs_quota_us", base::format("{}", quota_us(limits))));
   }
@@ -65,12 +65,13 @@ base::Result<void> limit_v1(const core::TaskLimits& limits, const fs::path& root
 
 base::Result<void> limit_v2(const core::TaskLimits& limits, const fs::path& root) {
   const fs::path group = root / parent / limits.task_id;
-  TRY_VOID(make_directory(group));
+  TRY_VOID(make_cgroup(group));
   for (const fs::path& above : {root, root / parent}) {
     TRY_VOID(write_file(above / "cgroup.subtree_control", "+cpu +memory"));
   }
   if (limits.memory_mib > 0) {
-    TRY_VOID(write_file(group / "memory.max", base::format("{}", limits.memory_mib * mib)));
+    TRY_VOID(write_file(group / "memory.max",
+                        base::format("{}", limits.memory_mib * base::bytes_per_mib)));
   }
   if (limits.cpu_milli > 0) {
     TRY_VOID(write_file(group / "cpu.max", base::format("{} {}", quota_us(limits), period_us)));
@@ -95,7 +96,7 @@ base::Result<void> limit_slice(const core::TaskLimits& limits, const std::string
   const std::string slice = slice_of(limits.task_id);
   std::vector<std::string> set = {"set-property", "--runtime", slice};
   if (limits.memory_mib > 0) {
-    set.push_back(base::format("MemoryMax={}", limits.memory_mib * mib));
+    set.push_back(base::format("MemoryMax={}", limits.memory_mib * base::bytes_per_mib));
   }
   if (limits.cpu_milli > 0) {
     set.push_back(base::format("CPUQuota={}%", std::max<int64_t>(limits.cpu_milli / 10, 1)));

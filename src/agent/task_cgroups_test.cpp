@@ -10,7 +10,7 @@
 namespace agent {
 namespace {
 
-std::string text_of(const std::filesystem::path& path) {
+std::string file_text(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -23,9 +23,9 @@ TEST(TaskCgroups, version_1_has_a_tree_for_each_controller) {
   const auto parent = make_task_cgroup(limits, setup, {.root = root.path()});
   ASSERT_TRUE(parent) << parent.error().message;
   EXPECT_EQ(*parent, "/ecs/0123");
-  EXPECT_EQ(text_of(root.path() / "memory/ecs/0123/memory.limit_in_bytes"), "67108864");
-  EXPECT_EQ(text_of(root.path() / "cpu/ecs/0123/cpu.cfs_quota_us"), "150000");
-  EXPECT_EQ(text_of(root.path() / "cpu/ecs/0123/cpu.cfs_period_us"), "100000");
+  EXPECT_EQ(file_text(root.path() / "memory/ecs/0123/memory.limit_in_bytes"), "67108864");
+  EXPECT_EQ(file_text(root.path() / "cpu/ecs/0123/cpu.cfs_quota_us"), "150000");
+  EXPECT_EQ(file_text(root.path() / "cpu/ecs/0123/cpu.cfs_period_us"), "100000");
   EXPECT_TRUE(make_task_cgroup(limits, setup, {.root = root.path()}))
       << "once more, for the next container";
 }
@@ -35,9 +35,9 @@ TEST(TaskCgroups, version_2_has_one_tree) {
   const auto parent = make_task_cgroup(limits, {"cgroupfs", "2"}, {.root = root.path()});
   ASSERT_TRUE(parent) << parent.error().message;
   EXPECT_EQ(*parent, "/ecs/0123");
-  EXPECT_EQ(text_of(root.path() / "ecs/0123/memory.max"), "67108864");
-  EXPECT_EQ(text_of(root.path() / "ecs/0123/cpu.max"), "150000 100000");
-  EXPECT_EQ(text_of(root.path() / "ecs/cgroup.subtree_control"), "+cpu +memory");
+  EXPECT_EQ(file_text(root.path() / "ecs/0123/memory.max"), "67108864");
+  EXPECT_EQ(file_text(root.path() / "ecs/0123/cpu.max"), "150000 100000");
+  EXPECT_EQ(file_text(root.path() / "ecs/cgroup.subtree_control"), "+cpu +memory");
 }
 
 TEST(TaskCgroups, what_is_not_limited_gets_no_limit) {
@@ -49,7 +49,7 @@ TEST(TaskCgroups, what_is_not_limited_gets_no_limit) {
                                {.root = root.path()}));
   EXPECT_FALSE(std::filesystem::exists(root.path() / "ecs/0124/memory.max"));
   // The kernel's least quota.
-  EXPECT_EQ(text_of(root.path() / "ecs/0124/cpu.max"), "1000 100000");
+  EXPECT_EQ(file_text(root.path() / "ecs/0124/cpu.max"), "1000 100000");
 }
 
 TEST(TaskCgroups, an_empty_cgroup_is_removed_in_all_trees) {
@@ -77,7 +77,7 @@ class Systemctl {
   CgroupPaths paths() const {
     return {.root = "/nowhere", .systemctl = (folder_.path() / "systemctl").string()};
   }
-  std::string calls() const { return text_of(folder_.path() / "calls"); }
+  std::string calls() const { return file_text(folder_.path() / "calls"); }
   void break_it() const { std::ofstream(folder_.path() / "broken") << "x"; }
 
  private:

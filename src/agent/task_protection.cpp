@@ -9,10 +9,9 @@ namespace {
 
 constexpr std::string_view prefix = "/api/";
 constexpr std::string_view suffix = "/task-protection/v1/state";
-constexpr int bad_request = 400;
 
-net::HttpResponse refuse(int status, const std::string& task_arn, std::string_view code,
-                         std::string_view message) {
+net::HttpResponse refusal(int status, const std::string& task_arn, std::string_view code,
+                          std::string_view message) {
   json::Value error = json::Value::object({{"Code", code}, {"Message", message}});
   if (!task_arn.empty()) error.set("Arn", task_arn);
   return json_response(status, json::Value::object({{"error", std::move(error)}}));
@@ -117,10 +116,10 @@ std::optional<ProtectionAnswer> answer_protection(const MetadataView& view,
       path.substr(prefix.size(), path.size() - prefix.size() - suffix.size());
   const std::string arn = task_of(view, task_arn, id);
   if (arn.empty()) {
-    return refuse(404, {}, "ResourceNotFoundException",
-                  base::format("Failed to find a task for the request: no container here has the "
-                               "endpoint id {}.",
-                               id));
+    return refusal(404, {}, "ResourceNotFoundException",
+                   base::format("Failed to find a task for the request: no container here has the "
+                                "endpoint id {}.",
+                                id));
   }
   const std::string& cluster = view.core.config().cluster;
   if (request.method == "GET") {
@@ -130,10 +129,10 @@ std::optional<ProtectionAnswer> answer_protection(const MetadataView& view,
     return ProtectionWanted{arn, std::move(get)};
   }
   if (request.method != "PUT") {
-    return refuse(405, arn, "InvalidParameterException", "Only GET and PUT are answered here.");
+    return refusal(405, arn, "InvalidParameterException", "Only GET and PUT are answered here.");
   }
   auto update = parse_update(request.body);
-  if (!update) return refuse(bad_request, arn, update.error().code, update.error().message);
+  if (!update) return refusal(bad_request, arn, update.error().code, update.error().message);
   update->cluster = cluster;
   update->tasks.push_back(arn);
   return ProtectionWanted{arn, std::move(*update)};
@@ -142,7 +141,8 @@ std::optional<ProtectionAnswer> answer_protection(const MetadataView& view,
 net::HttpResponse protection_response(
     const std::string& task_arn, const ApiResult<api::ecs::UpdateTaskProtectionResponse>& answer) {
   if (!answer) {
-    return refuse(status_of(answer.error()), task_arn, answer.error().code, answer.error().message);
+    return refusal(status_of(answer.error()), task_arn, answer.error().code,
+                   answer.error().message);
   }
   if (!answer->protected_tasks.empty()) {
     return json_response(200, protection_document(answer->protected_tasks.front()));
@@ -150,7 +150,7 @@ net::HttpResponse protection_response(
   if (!answer->failures.empty()) {
     return json_response(200, failure_document(answer->failures.front()));
   }
-  return refuse(500, task_arn, "ServerException", "The control plane says nothing of this task.");
+  return refusal(500, task_arn, "ServerException", "The control plane says nothing of this task.");
 }
 
 net::HttpResponse ask_protection(ApiClient& api, const ProtectionWanted& wanted) {

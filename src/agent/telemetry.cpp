@@ -12,11 +12,9 @@ namespace agent {
 namespace {
 
 // Source: amazon-ecs-agent, ecs-agent/tcs/client/client.go and tcs/handler/handler.go.
-constexpr base::Milliseconds publish_interval = std::chrono::seconds(20);
 constexpr base::Milliseconds backoff_min = std::chrono::seconds(1);
 constexpr base::Milliseconds backoff_max = std::chrono::minutes(1);
 constexpr base::Milliseconds silence_limit = std::chrono::minutes(2);
-constexpr uint16_t going_away = 1001;
 
 }  // namespace
 
@@ -51,7 +49,7 @@ void Telemetry::advance(const MachineView& view, const ControlLink& link, base::
     connect(view.core.container_instance_arn(), link);
   }
   if (socket_ != nullptr && now >= publish_at_) {
-    publish_at_ = now + publish_interval;
+    publish_at_ = now + parts_.options.metrics_interval;
     publish(view, now);
   }
   wake_at_ = socket_ != nullptr       ? publish_at_
@@ -116,7 +114,7 @@ void Telemetry::send(const acs::TelemetryRequest& request) {
 }
 
 void Telemetry::stop() {
-  if (socket_ != nullptr) socket_->close(going_away, "The agent stops.");
+  if (socket_ != nullptr) socket_->close(net::close_going_away, "The agent stops.");
 }
 
 }  // namespace agent

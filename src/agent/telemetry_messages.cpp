@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/units.h"
 
 namespace agent {
 namespace {
 
 constexpr size_t most_tasks = 10;  // Of one message.
-constexpr int64_t bytes_per_mib = int64_t{1} << 20;
 
 acs::GeneralMetric metric(std::string name, double value, std::string unit) {
   return {.metric_name = std::move(name),
@@ -36,8 +36,8 @@ acs::GeneralMetricsWrapper official_metrics(const GpuFigures& gpu) {
     const double part = static_cast<double>(use.used_mib) / static_cast<double>(use.total_mib);
     all.push_back(metric("GPUMemoryUtilization", part * 100, "Percent"));
   }
-  all.push_back(counted("GPUMemoryTotal", use.total_mib * bytes_per_mib, "Bytes"));
-  all.push_back(counted("GPUMemoryUsed", use.used_mib * bytes_per_mib, "Bytes"));
+  all.push_back(counted("GPUMemoryTotal", use.total_mib * base::bytes_per_mib, "Bytes"));
+  all.push_back(counted("GPUMemoryUsed", use.used_mib * base::bytes_per_mib, "Bytes"));
   if (use.power_watts) all.push_back(metric("GPUPowerDraw", *use.power_watts, "None"));
   if (use.temperature_celsius) {
     all.push_back(metric("GPUTemperature", *use.temperature_celsius, "None"));

@@ -9,7 +9,7 @@
 namespace agent {
 namespace {
 
-const base::Time start{base::Milliseconds{1'700'000'000'000}};
+const base::Time round_time{base::Milliseconds{1'700'000'000'000}};
 
 GpuFigures figures_of(const std::string& uuid, int32_t percent, int64_t used_mib) {
   GpuFigures made{.uuid = uuid, .use = {}};
@@ -28,7 +28,7 @@ gpu::Inventory two_gpus() {
 }
 
 // "GPUUtilization=87" and so on, of one wrapper.
-std::string text_of(const acs::GeneralMetricsWrapper& wrapper) {
+std::string metrics_text(const acs::GeneralMetricsWrapper& wrapper) {
   std::string text;
   for (const acs::MetricDimension& dimension : wrapper.dimensions) {
     text += base::format("{}:{}", dimension.key, dimension.value);
@@ -47,19 +47,19 @@ TEST(TelemetryMessages, a_gpu_is_told_with_its_container_as_the_official_agent_d
       R"("containers":[{"name":"a","image":"b","essential":true}]})");
   const gpu::Inventory gpus = two_gpus();
   const std::vector<GpuFigures> figures{figures_of("GPU-1", 87, 4096), figures_of("GPU-2", 0, 0)};
-  const auto round = metrics_round({t.core(), gpus, figures, {}}, start);
+  const auto round = metrics_round({t.core(), gpus, figures, {}}, round_time);
   ASSERT_EQ(round.size(), 1U);
   EXPECT_TRUE(round[0].metadata->fin);
   EXPECT_FALSE(round[0].metadata->idle);
   ASSERT_TRUE(round[0].instance_metrics);
-  EXPECT_EQ(text_of(round[0].instance_metrics->general_metrics_payload.at(0)),
+  EXPECT_EQ(metrics_text(round[0].instance_metrics->general_metrics_payload.at(0)),
             " InstanceGPULimit=2 Count InstanceGPUUsageTotal=1 Count");
   ASSERT_EQ(round[0].task_metrics.size(), 1U);
   EXPECT_EQ(round[0].task_metrics[0].task_definition_version, "3");
   const acs::ContainerMetric& container = round[0].task_metrics[0].container_metrics.at(0);
   EXPECT_EQ(container.container_name, "a");
   ASSERT_EQ(container.general_metrics_payload.size(), 1U);
-  EXPECT_EQ(text_of(container.general_metrics_payload[0]),
+  EXPECT_EQ(metrics_text(container.general_metrics_payload[0]),
             "AcceleratedDevice:GPU-1 GPUUtilization=87 Percent GPUMemoryUtilization=25 Percent "
             "GPUMemoryTotal=17179869184 Bytes GPUMemoryUsed=4294967296 Bytes "
             "GPUTemperature=61.5 None");
@@ -70,7 +70,7 @@ TEST(TelemetryMessages, a_gpu_is_told_with_its_container_as_the_official_agent_d
 
 TEST(TelemetryMessages, a_machine_without_gpus_is_idle_and_still_there) {
   core::testing::Up t;
-  const auto round = metrics_round({t.core(), {}, {}, {}}, start);
+  const auto round = metrics_round({t.core(), {}, {}, {}}, round_time);
   ASSERT_EQ(round.size(), 1U);
   EXPECT_TRUE(round[0].metadata->fin && round[0].metadata->idle);
   EXPECT_FALSE(round[0].instance_metrics);
@@ -94,7 +94,7 @@ TEST(TelemetryMessages, ten_tasks_are_one_message_and_the_last_says_so) {
         "> submitted {5} accepted\n",
         i, uuid, op, op + 1, op + 2, op + 3));
   }
-  const auto round = metrics_round({t.core(), gpus, figures, {}}, start);
+  const auto round = metrics_round({t.core(), gpus, figures, {}}, round_time);
   ASSERT_EQ(round.size(), 2U);
   EXPECT_EQ(round[0].task_metrics.size(), 10U);
   EXPECT_EQ(round[1].task_metrics.size(), 1U);
@@ -111,14 +111,14 @@ TEST(TelemetryMessages, a_check_keeps_the_time_of_its_last_change_and_names_what
   const auto told = [&](base::Time now) {
     return checks.report({t.core(), gpus, {}, {}}, now).statuses;
   };
-  auto statuses = told(start);
+  auto statuses = told(round_time);
   ASSERT_EQ(statuses.size(), 2U);
   EXPECT_EQ(statuses[0].type, "ContainerRuntime");
   EXPECT_EQ(statuses[0].status, "OK");
   EXPECT_EQ(statuses[1].type, "AcceleratedCompute");
   EXPECT_EQ(statuses[1].status, "OK");
-  const base::Time later = start + std::chrono::minutes(1);
-  EXPECT_EQ(told(later)[1].last_status_change, start);
+  const base::Time later = round_time + std::chrono::minutes(1);
+  EXPECT_EQ(told(later)[1].last_status_change, round_time);
   EXPECT_EQ(told(later)[1].last_updated, later);
   gpus.gpus[1].healthy = false;
   gpus.gpus[1].health_reason = "Xid 79: it has fallen off the bus";
@@ -135,9 +135,9 @@ TEST(TelemetryMessages, a_gpu_that_cannot_be_listed_is_trouble_too_and_no_gpu_is
   core::testing::Up t;
   gpu::Inventory gpus;
   InstanceChecks checks;
-  EXPECT_EQ(checks.report({t.core(), gpus, {}, {}}, start).statuses.size(), 1U);
+  EXPECT_EQ(checks.report({t.core(), gpus, {}, {}}, round_time).statuses.size(), 1U);
   gpus.problems.push_back("GPU 0 cannot be opened: reset it");
-  const auto statuses = checks.report({t.core(), gpus, {}, {}}, start).statuses;
+  const auto statuses = checks.report({t.core(), gpus, {}, {}}, round_time).statuses;
   ASSERT_EQ(statuses.size(), 2U);
   EXPECT_EQ(statuses[1].status, "IMPAIRED");
   EXPECT_EQ(statuses[1].berth_reason, "GPU 0 cannot be opened: reset it");

@@ -15,9 +15,9 @@ namespace {
 
 // Puts the events of one JSON document into the value of a shape as they come.
 // A value that cannot be read stops it; the first that is not allowed is remembered.
-class Reader final : public json::Events {
+class JsonReader final : public json::Events {
  public:
-  Reader(const Shape& shape, void* out, const ParseOptions& options)
+  JsonReader(const Shape& shape, void* out, const ParseOptions& options)
       : root_shape_(shape), root_(out), options_(options) {
     frames_.reserve(16);
   }
@@ -424,13 +424,13 @@ class Reader final : public json::Events {
 
 base::Result<void> parse_into(std::string_view text, const Shape& shape, void* out,
                               const ParseOptions& options) {
-  Reader reader(shape, out, options);
+  JsonReader reader(shape, out, options);
   return reader.result(json::read_events(text, reader, {.max_depth = options.max_depth}));
 }
 
 base::Result<void> parse_value_into(const json::Value& document, const Shape& shape, void* out,
                                     const ParseOptions& options) {
-  Reader reader(shape, out, options);
+  JsonReader reader(shape, out, options);
   return reader.result(json::replay(document, reader));
 }
 

@@ -31,7 +31,7 @@ void append_integer(std::string& out, const Shape& shape, const void* value) {
   }
 }
 
-void append_list(std::string& out, const Shape& shape, const void* list) {
+void append_json_list(std::string& out, const Shape& shape, const void* list) {
   out += '[';
   const size_t size = shape.list->size(list);
   const auto* item = static_cast<const std::byte*>(shape.list->data(list));
@@ -42,7 +42,7 @@ void append_list(std::string& out, const Shape& shape, const void* list) {
   out += ']';
 }
 
-void append_map(std::string& out, const Shape& shape, const void* map) {
+void append_json_map(std::string& out, const Shape& shape, const void* map) {
   struct Context {
     std::string& out;
     const Shape& element;
@@ -102,9 +102,9 @@ void print_to(std::string& out, const Shape& shape, const void* value) {
       return;
     }
     case Kind::List:
-      return append_list(out, shape, value);
+      return append_json_list(out, shape, value);
     case Kind::Map:
-      return append_map(out, shape, value);
+      return append_json_map(out, shape, value);
     case Kind::Structure:
       return append_structure(out, shape, value);
   }

@@ -5,7 +5,7 @@
 
 #include "api/any.h"
 #include "api/generated/ecs.h"
-#include "api/generated/logs.h"
+#include "api/generated/secretsmanager.h"
 #include "api/service.h"
 
 namespace api {
@@ -263,12 +263,14 @@ TEST(api_json, timestamps_print_up_to_three_decimals) {
 }
 
 TEST(api_json, blobs_are_base64) {
-  const auto data = parse<logs::FieldsData>(R"({"data":"AP9h"})");
-  ASSERT_TRUE(data) << data.error().message;
-  EXPECT_EQ(data->data->bytes, std::string("\0\xFF\x61", 3));
-  EXPECT_EQ(print(*data), R"({"data":"AP9h"})");
+  using secretsmanager::GetSecretValueResponse;
+  const auto secret = parse<GetSecretValueResponse>(R"({"SecretBinary":"AP9h"})");
+  ASSERT_TRUE(secret) << secret.error().message;
+  EXPECT_EQ(secret->secret_binary->bytes, std::string("\0\xFF\x61", 3));
+  EXPECT_EQ(print(*secret), R"({"SecretBinary":"AP9h"})");
   for (const char* wrong : {"AP9", "AP9h=", "A===", "AP9*", "AB=="}) {
-    EXPECT_FALSE(parse<logs::FieldsData>("{\"data\":\"" + std::string(wrong) + "\"}")) << wrong;
+    EXPECT_FALSE(parse<GetSecretValueResponse>("{\"SecretBinary\":\"" + std::string(wrong) + "\"}"))
+        << wrong;
   }
 }
 

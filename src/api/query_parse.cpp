@@ -98,9 +98,10 @@ std::vector<const Node*> numbered(const Node& node) {
   return nodes;
 }
 
-class Reader {
+class QueryReader {
  public:
-  Reader(const ParseOptions& options, Protocol protocol) : options_(options), protocol_(protocol) {}
+  QueryReader(const ParseOptions& options, Protocol protocol)
+      : options_(options), protocol_(protocol) {}
 
   base::Result<void> read_structure(const Node& node, const Shape& shape, void* out,
                                     const std::string& path) {
@@ -286,7 +287,7 @@ base::Result<void> parse_into(const QueryRequest& request, const Shape& shape, v
                               const ParseOptions& options, Protocol protocol) {
   Node root;
   for (const auto& [name, value] : request.parameters) insert(root, name, value);
-  Reader reader(options, protocol);
+  QueryReader reader(options, protocol);
   TRY_VOID(reader.read_structure(root, shape, out, ""));
   if (!reader.violation().empty()) {
     return base::fail(std::string(options.validation_code), reader.violation());

@@ -11,7 +11,7 @@
 namespace auth {
 namespace {
 
-const base::Time noon{std::chrono::seconds(1'750'000'000)};
+const base::Time call_time{std::chrono::seconds(1'750'000'000)};
 constexpr std::string_view task_arn =
     "arn:aws:ecs:us-east-1:123456789012:task/default/0123456789abcdef0123456789abcdef";
 
@@ -20,7 +20,7 @@ RoleSession session_of_a_task() {
           .role_arn = "arn:aws:iam::123456789012:role/path/reader",
           .role_type = "TaskApplication",
           .access = {std::string(task_arn), {"/app"}, {"db-password"}},
-          .expires = noon + std::chrono::hours(6)};
+          .expires = call_time + std::chrono::hours(6)};
 }
 
 base::Result<Caller> call_with(const AccessKey& key, const KeyRing& keys, base::Time now) {
@@ -38,12 +38,12 @@ TEST(Mint, the_key_of_a_tasks_role_is_accepted_until_it_expires_and_says_whose_i
   const Mint mint("the master key");
   const KeyRing keys(mint);
   const AccessKey key = mint.session_key(session_of_a_task());
-  const auto caller = call_with(key, keys, noon);
+  const auto caller = call_with(key, keys, call_time);
   ASSERT_TRUE(caller) << caller.error().message;
   EXPECT_EQ(caller->arn,
             "arn:aws:sts::123456789012:assumed-role/reader/0123456789abcdef0123456789abcdef");
   EXPECT_EQ(std::get<TaskAccess>(caller->access).log_groups, std::vector<std::string>{"/app"});
-  const auto late = call_with(key, keys, noon + std::chrono::hours(7));
+  const auto late = call_with(key, keys, call_time + std::chrono::hours(7));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, "ExpiredTokenException");
 }
@@ -51,14 +51,14 @@ TEST(Mint, the_key_of_a_tasks_role_is_accepted_until_it_expires_and_says_whose_i
 TEST(Mint, a_key_of_another_server_or_with_another_id_or_secret_is_not_accepted) {
   const KeyRing keys(Mint("the master key"));
   AccessKey key = Mint("another").session_key(session_of_a_task());
-  EXPECT_EQ(call_with(key, keys, noon).error().code, "UnrecognizedClientException");
+  EXPECT_EQ(call_with(key, keys, call_time).error().code, "UnrecognizedClientException");
   key = Mint("the master key").session_key(session_of_a_task());
   key.access_key_id.back() = key.access_key_id.back() == 'A' ? 'B' : 'A';
-  EXPECT_EQ(call_with(key, keys, noon).error().code, "UnrecognizedClientException");
+  EXPECT_EQ(call_with(key, keys, call_time).error().code, "UnrecognizedClientException");
   key = Mint("the master key").session_key(session_of_a_task());
   key.secret_access_key.back() = key.secret_access_key.back() == 'a' ? 'b' : 'a';
-  EXPECT_EQ(call_with(key, keys, noon).error().code, "InvalidSignatureException");
-  EXPECT_FALSE(call_with(key, KeyRing(), noon));
+  EXPECT_EQ(call_with(key, keys, call_time).error().code, "InvalidSignatureException");
+  EXPECT_FALSE(call_with(key, KeyRing(), call_time));
 }
 
 RC_GTEST_PROP(Mint, no_token_with_one_character_changed_is_accepted, ()) {

@@ -9,7 +9,7 @@
 namespace auth {
 namespace {
 
-constexpr std::string_view secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+constexpr std::string_view example_secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
 Request view(const SignedRequest& request) {
   return {.method = request.method,
@@ -22,7 +22,7 @@ Request view(const SignedRequest& request) {
 KeyRing example_keys(std::string session_token = {}) {
   KeyRing keys;
   keys.put({.access_key_id = "AKIDEXAMPLE",
-            .secret_access_key = std::string(secret),
+            .secret_access_key = std::string(example_secret),
             .session_token = std::move(session_token),
             .account = "123456789012",
             .arn = "arn:aws:iam::123456789012:root",
@@ -169,7 +169,7 @@ class BotocoreRequests : public ::testing::Test {
  protected:
   BotocoreRequests() : keys_(example_keys()) {
     keys_.put({.access_key_id = "ASIDEXAMPLE",
-               .secret_access_key = "x" + std::string(secret.substr(1)),
+               .secret_access_key = "x" + std::string(example_secret.substr(1)),
                .session_token = "IQoJb3Jp/Z2lu+X2Vj==",
                .account = "123456789012",
                .arn = "arn:aws:sts::123456789012:assumed-role/agent/1",

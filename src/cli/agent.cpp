@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -8,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/environment.h"
 #include "cli/installation.h"
 #include "cli/join.h"
 #include "cli/local_agent.h"
@@ -19,7 +19,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct AgentCommand {
   std::vector<std::string> servers;
   std::string data = (default_data_dir() / "agent").string();
   std::string region;
@@ -34,12 +34,7 @@ struct Options {
   TaskSettings tasks;
 };
 
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
-}
-
-std::string region_of(const Options& options) {
+std::string region_of(const AgentCommand& options) {
   for (const std::string& region :
        {options.region, environment("AWS_REGION"), environment("AWS_DEFAULT_REGION")}) {
     if (!region.empty()) return region;
@@ -49,7 +44,7 @@ std::string region_of(const Options& options) {
 
 // A join token counts first, whether it is new or the one that the stored key was given for; then
 // the environment, then the stored key.
-base::Result<void> take_key(const Options& options, agent::AgentOptions& made) {
+base::Result<void> take_key(const AgentCommand& options, agent::AgentOptions& made) {
   made.access_key_id = environment("AWS_ACCESS_KEY_ID");
   made.secret_access_key = environment("AWS_SECRET_ACCESS_KEY");
   made.session_token = environment("AWS_SESSION_TOKEN");
@@ -70,7 +65,7 @@ base::Result<void> take_key(const Options& options, agent::AgentOptions& made) {
   return {};
 }
 
-base::Result<agent::AgentOptions> agent_options(const Options& options) {
+base::Result<agent::AgentOptions> agent_options(const AgentCommand& options) {
   agent::AgentOptions made;
   made.server_urls = options.servers;
   TRY_VOID(apply_task_settings(options.tasks, made));
@@ -86,7 +81,7 @@ base::Result<agent::AgentOptions> agent_options(const Options& options) {
   return made;
 }
 
-base::Result<int> run_agent(const Options& options) {
+base::Result<int> run_agent(const AgentCommand& options) {
   for (const std::string& server : options.servers) TRY(net::parse_url(server));
   if (!options.emulate.empty()) TRY(model::require_instance_type(options.emulate));
   agent::AgentOptions made = TRY(agent_options(options));
@@ -125,7 +120,7 @@ void add_agent(CLI::App& app, Action& action) {
       "agent",
       "Make this machine a container instance of a server elsewhere. Wants a join token the first "
       "time (`berth token create`), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<AgentCommand>();  // Shared by the parser and the action.
   command
       ->add_option("--server", options->servers,
                    "URL of the server: http://10.0.0.1:7117; several, with commas, are its "

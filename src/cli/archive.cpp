@@ -32,7 +32,7 @@ constexpr size_t part_bytes = size_t{1} << 20;
 constexpr const char* state_file = "state.db";
 constexpr const char* unpacking = "restore-unpacking";  // May be thrown away at any time.
 
-std::unexpected<base::Error> io_error(const char* action, const fs::path& path, int cause) {
+std::unexpected<base::Error> archive_error(const char* action, const fs::path& path, int cause) {
   const bool full = cause == ENOSPC || cause == EDQUOT;
   return base::fail(std::string(full ? sqlite::disk_full : sqlite::io_error),
                     base::format("Cannot {} {}: {}.", action, path.string(), std::strerror(cause)));
@@ -65,7 +65,7 @@ base::Result<std::vector<std::string>> names_in(const fs::path& dir) {
     if (belongs(name) && entries->is_regular_file(error)) names.push_back(name);
     if (!error) entries.increment(error);
   }
-  if (error) return io_error("read the directory", dir, error.value());
+  if (error) return archive_error("read the directory", dir, error.value());
   // The state first: what the logs know beyond it harms nothing.
   std::ranges::sort(names, {},
                     [](const std::string& name) { return std::pair(name != state_file, name); });
@@ -74,15 +74,15 @@ base::Result<std::vector<std::string>> names_in(const fs::path& dir) {
 
 base::Result<void> sync(const fs::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return io_error("open", path, errno);
+  if (file < 0) return archive_error("open", path, errno);
   const int cause = ::fsync(file) == 0 ? 0 : errno;
   ::close(file);
-  if (cause != 0) return io_error("sync", path, cause);
+  if (cause != 0) return archive_error("sync", path, cause);
   return {};
 }
 
 base::Result<void> move(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) return io_error("move", from, errno);
+  if (::rename(from.c_str(), to.c_str()) != 0) return archive_error("move", from, errno);
   return {};
 }
 
@@ -101,7 +101,7 @@ constexpr sqlite::UpgradeStep steps_to_present[] = {{0, make_tables}};
 base::Result<ArchivedFile> pack(sqlite::Database& archive, const fs::path& path,
                                 const std::string& name) {
   std::ifstream input(path, std::ios::binary);
-  if (!input) return io_error("read", path, errno);
+  if (!input) return archive_error("read", path, errno);
   auto part = TRY(archive.prepare("INSERT INTO part VALUES(?, ?, ?)"));
   crypto::Sha256 sha256;
   ArchivedFile packed{name, 0};
@@ -109,7 +109,7 @@ base::Result<ArchivedFile> pack(sqlite::Database& archive, const fs::path& path,
   for (int64_t number = 0; input; ++number) {
     input.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     const std::string_view got(bytes.data(), static_cast<size_t>(input.gcount()));
-    if (input.bad()) return io_error("read", path, errno);
+    if (input.bad()) return archive_error("read", path, errno);
     if (got.empty()) break;
     sha256.update(got);
     packed.bytes += got.size();
@@ -207,7 +207,7 @@ base::Result<std::unique_ptr<sqlite::Database>> open_archive(const fs::path& fil
 base::Result<void> unpack(sqlite::Database& archive, const fs::path& path, uint64_t size,
                           const std::string& wanted_sha256) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return io_error("create", path, errno);
+  if (file < 0) return archive_error("create", path, errno);
   struct Closer {
     int file;
     ~Closer() { ::close(file); }
@@ -223,11 +223,11 @@ base::Result<void> unpack(sqlite::Database& archive, const fs::path& path, uint6
     while (!bytes.empty()) {
       const ssize_t count = ::write(file, bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return io_error("write", path, errno);
+      if (count < 0) return archive_error("write", path, errno);
       bytes.remove_prefix(static_cast<size_t>(count));
     }
   }
-  if (::fsync(file) != 0) return io_error("sync", path, errno);
+  if (::fsync(file) != 0) return archive_error("sync", path, errno);
   if (written != size || crypto::to_hex(sha256.finish()) != wanted_sha256) {
     return base::fail(std::string(sqlite::corrupt),
                       base::format("{} in it is not what was backed up", path.filename().string()));
@@ -287,7 +287,7 @@ base::Result<fs::path> put_aside(const fs::path& dir, base::Time now) {
   if (names.empty()) return fs::path();
   fs::path aside = dir / ("replaced-" + base::format_basic(now));
   for (int i = 2; ::mkdir(aside.c_str(), 0700) != 0; ++i) {
-    if (errno != EEXIST) return io_error("make the directory", aside, errno);
+    if (errno != EEXIST) return archive_error("make the directory", aside, errno);
     aside = dir / base::format("replaced-{}-{}", base::format_basic(now), i);
   }
   for (const std::string& name : names) TRY_VOID(move(dir / name, aside / name));
@@ -298,7 +298,7 @@ base::Result<fs::path> put_aside(const fs::path& dir, base::Time now) {
 // An empty file.
 base::Result<void> mark(const fs::path& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return io_error("create", path, errno);
+  if (file < 0) return archive_error("create", path, errno);
   ::close(file);
   return sync(path.parent_path());
 }
@@ -306,7 +306,7 @@ base::Result<void> mark(const fs::path& path) {
 base::Result<void> remove_tree(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  if (error) return io_error("remove", path, error.value());
+  if (error) return archive_error("remove", path, error.value());
   return {};
 }
 

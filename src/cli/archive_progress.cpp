@@ -8,13 +8,13 @@
 namespace cli {
 namespace {
 
-constexpr base::Milliseconds quiet_time{2'000};
+constexpr base::Milliseconds archive_quiet_time{2'000};
 constexpr base::Milliseconds interval{1'000};
 
 }  // namespace
 
 ArchiveProgress progress_on_terminal(base::Clock& clock) {
-  const base::Milliseconds first = clock.monotonic() + quiet_time;
+  const base::Milliseconds first = clock.monotonic() + archive_quiet_time;
   return [&clock, next = first](const std::string& what, uint64_t percent) mutable {
     const base::Milliseconds now = clock.monotonic();
     if (now < next) return;

@@ -10,13 +10,13 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct BackupCommand {
   std::string file;
   std::string data = default_data_dir().string();
   bool json = false;
 };
 
-base::Result<int> back_up(const Options& options) {
+base::Result<int> back_up(const BackupCommand& options) {
   base::SystemClock clock;
   const std::filesystem::path dir = std::filesystem::absolute(options.data);
   const Archive made =
@@ -39,7 +39,7 @@ base::Result<int> back_up(const Options& options) {
 void add_backup(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "backup", "Copy all that a server keeps into one file, also while it runs.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<BackupCommand>();  // Shared by the parser and the action.
   command->add_option("FILE", options->file, "The file to make; it must not be there yet.")
       ->required();
   command->add_option("--data", options->data, "The server's data directory.")

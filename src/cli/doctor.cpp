@@ -14,7 +14,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct DoctorCommand {
   std::string data = default_data_dir().string();
   std::string listen = ServerCommand{}.listen;
   std::string docker_host;
@@ -33,7 +33,7 @@ const char* word(CheckState state) {
   return "fail";
 }
 
-std::vector<Check> all_checks(const Options& options) {
+std::vector<Check> all_checks(const DoctorCommand& options) {
   const std::filesystem::path dir = std::filesystem::absolute(options.data);
   const std::string host =
       options.docker_host.empty() ? docker::host_from_environment() : options.docker_host;
@@ -63,7 +63,7 @@ void print_json(const std::vector<Check>& checks, bool healthy) {
   std::puts(json::print(value).c_str());
 }
 
-base::Result<int> examine(const Options& options) {
+base::Result<int> examine(const DoctorCommand& options) {
   const std::vector<Check> checks = all_checks(options);
   const bool healthy = std::ranges::none_of(
       checks, [](const Check& check) { return check.state == CheckState::Fail; });
@@ -85,7 +85,7 @@ void add_doctor(CLI::App& app, Action& action) {
       "doctor",
       "Look at what Berth needs on this machine, and say what to do. Exit code 1 when "
       "something must be done.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<DoctorCommand>();  // Shared by the parser and the action.
   command->add_option("--data", options->data, "The data directory to look at.")
       ->capture_default_str();
   command->add_option("--listen", options->listen, "The address to look at.")

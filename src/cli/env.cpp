@@ -10,7 +10,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct EnvCommand {
   std::string data = default_data_dir().string();
   bool json = false;
 };
@@ -41,7 +41,7 @@ esac
 unset berth_aws_version
 )";
 
-base::Result<int> print_env(const Options& options) {
+base::Result<int> print_env(const EnvCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   std::vector<std::pair<std::string, std::string>> variables{
       {"AWS_ENDPOINT_URL", credentials.url},
@@ -75,7 +75,7 @@ base::Result<int> print_env(const Options& options) {
 void add_env(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "env", "Print what points the AWS CLI and SDKs at this server: eval \"$(berth env)\".");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<EnvCommand>();  // Shared by the parser and the action.
   command->add_option("--data", options->data, "The server's data directory.")
       ->capture_default_str();
   command->add_flag("--json", options->json, "As JSON.");

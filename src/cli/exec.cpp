@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ExecCommand {
   std::string data = default_data_dir().string();
   std::string cluster = "default";
   std::string container;
@@ -42,12 +42,12 @@ std::string one_line(const std::vector<std::string>& words) {
 }
 
 // Whether the command gets a terminal: on request, or where this end has one to show it on.
-bool wants_terminal(const Options& options) {
+bool wants_terminal(const ExecCommand& options) {
   if (options.tty || options.no_tty) return options.tty;
   return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
 }
 
-base::Result<int> run_exec(const Options& options) {
+base::Result<int> run_exec(const ExecCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   api::ecs::ExecuteCommandRequest request;
   request.cluster = options.cluster;
@@ -72,7 +72,7 @@ void add_exec(CLI::App& app, Action& action) {
       "terminal "
       "where this one's input and output are one; otherwise its output and standard error stay "
       "apart and any bytes may be piped through it.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<ExecCommand>();  // Shared by the parser and the action.
   command->add_option("task", options->task, "Id or ARN of the task.")->required();
   command->add_option("command", options->command, "The command and its arguments; sh without.");
   command->add_option("--cluster", options->cluster, "The task's cluster.")->capture_default_str();

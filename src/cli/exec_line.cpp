@@ -19,8 +19,8 @@ constexpr uint16_t close_broken = 1006;
 constexpr base::Milliseconds silence{60'000};
 constexpr base::Milliseconds patience{25'000};
 constexpr base::Milliseconds goodbye{2'000};
-constexpr base::Milliseconds first_pause{100};
-constexpr base::Milliseconds longest_pause{2'000};
+constexpr base::Milliseconds first_redial_pause{100};
+constexpr base::Milliseconds longest_redial_pause{2'000};
 constexpr size_t events_capacity = acs::exec_window + 100'000;  // A message has a byte at least.
 
 }  // namespace
@@ -123,7 +123,8 @@ ExecLine::News ExecLine::take() {
 std::optional<std::string> ExecLine::come_back() {
   if (!give_up_at_) give_up_at_ = std::chrono::steady_clock::now() + patience;
   std::string trouble = "it breaks again and again";
-  for (base::Milliseconds pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
+  for (base::Milliseconds pause = first_redial_pause;;
+       pause = std::min(pause * 2, longest_redial_pause)) {
     if (std::chrono::steady_clock::now() + pause >= *give_up_at_) {
       return base::format("The connection broke and cannot be made anew: {}.", trouble);
     }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t task_id_digits = 32;
 
-struct Options {
+struct ExplainCommand {
   std::string data = default_data_dir().string();
   std::string target;
   std::string cluster;
@@ -59,7 +59,7 @@ base::Result<api::ecs::PlacementStrategy> strategy_of(const std::string& text) {
   return made;
 }
 
-base::Result<api::List<api::ecs::BerthExplanation>> ask_of_task(const Options& options,
+base::Result<api::List<api::ecs::BerthExplanation>> ask_of_task(const ExplainCommand& options,
                                                                 const Credentials& credentials) {
   api::ecs::DescribeTasksRequest request;
   if (!options.cluster.empty()) {
@@ -85,7 +85,7 @@ base::Result<api::List<api::ecs::BerthExplanation>> ask_of_task(const Options& o
 }
 
 base::Result<api::List<api::ecs::BerthExplanation>> ask_of_definition(
-    const Options& options, const Credentials& credentials) {
+    const ExplainCommand& options, const Credentials& credentials) {
   api::ecs::RunTaskRequest request;
   if (!options.cluster.empty()) request.cluster = options.cluster;
   request.task_definition = options.target;
@@ -114,7 +114,8 @@ base::Result<int> exit_code_of(const api::List<api::ecs::BerthExplanation>& expl
   return 0;
 }
 
-void print(const Options& options, const api::List<api::ecs::BerthExplanation>& explanations) {
+void print_explanations(const ExplainCommand& options,
+                        const api::List<api::ecs::BerthExplanation>& explanations) {
   std::string text;
   for (size_t i = 0; i < explanations.size(); ++i) {
     const api::ecs::BerthExplanation& one = explanations[i];
@@ -131,7 +132,7 @@ void print(const Options& options, const api::List<api::ecs::BerthExplanation>& 
   std::fputs(text.c_str(), stdout);
 }
 
-base::Result<int> explain(const Options& options) {
+base::Result<int> explain(const ExplainCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   const auto explanations = is_task(options.target) ? TRY(ask_of_task(options, credentials))
                                                     : TRY(ask_of_definition(options, credentials));
@@ -140,7 +141,7 @@ base::Result<int> explain(const Options& options) {
         "UnsupportedFeatureException",
         base::format("{} does not explain; its server is of another version", credentials.url));
   }
-  print(options, explanations);
+  print_explanations(options, explanations);
   return exit_code_of(explanations);
 }
 
@@ -151,7 +152,7 @@ void add_explain(CLI::App& app, Action& action) {
       "explain",
       "Say where a task would be placed and why, or why it finds no place and the smallest change "
       "that would give it one. Starts nothing. Exit code 1 when it finds no place.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<ExplainCommand>();  // Shared by the parser and the action.
   command
       ->add_option("target", options->target,
                    "A task definition (family, family:revision or ARN), or a task (id or ARN).")

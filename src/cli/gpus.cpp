@@ -19,9 +19,8 @@ namespace cli {
 namespace {
 
 constexpr std::string_view nics_attribute = "berth.gpu-nics.";
-constexpr size_t most_described = 100;  // In one call.
 
-struct Options {
+struct GpusCommand {
   std::string data = default_data_dir().string();
   std::string cluster = "default";
   std::vector<std::string> clear;
@@ -98,7 +97,7 @@ base::Result<std::vector<Row>> read_rows(const Credentials& credentials,
   return rows;
 }
 
-json::Value as_json(const Row& row) {
+json::Value gpu_as_json(const Row& row) {
   const api::ecs::BerthGpuStatus& gpu = row.gpu;
   json::Value nics = json::Value::array();
   for (const std::string& nic : row.nics) nics.push(nic);
@@ -141,7 +140,7 @@ std::string task_of(const Row& row) {
   return text + base::format(" ({} MiB to share)", row.device.remaining_memory_in_mib.value_or(0));
 }
 
-Line line_of(const Row& row) {
+Line gpu_line(const Row& row) {
   const api::ecs::BerthGpuStatus& gpu = row.gpu;
   std::string model = gpu.model.value_or("");
   if (gpu.emulated.value_or(false)) model += " (emulated)";
@@ -162,16 +161,16 @@ Line line_of(const Row& row) {
 void print_rows(const std::vector<Row>& rows) {
   std::vector<Line> lines{
       {"INSTANCE", "GPU", "MODEL", "MEMORY", "UTIL", "TEMP", "POWER", "STATE", "TASK", "REASON"}};
-  for (const Row& row : rows) lines.push_back(line_of(row));
+  for (const Row& row : rows) lines.push_back(gpu_line(row));
   print_table(lines);
 }
 
-base::Result<int> show(const Options& options) {
+base::Result<int> show_gpus(const GpusCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
   if (options.json) {
     json::Value all = json::Value::array();
-    for (const Row& row : rows) all.push(as_json(row));
+    for (const Row& row : rows) all.push(gpu_as_json(row));
     std::puts(json::print(json::Value::object({{"gpus", std::move(all)}})).c_str());
   } else if (rows.empty()) {
     std::puts(base::format("The cluster {} has no GPU.", options.cluster).c_str());
@@ -182,7 +181,7 @@ base::Result<int> show(const Options& options) {
 }
 
 base::Result<const Row*> quarantined_row(const std::vector<Row>& rows, const std::string& gpu,
-                                         const Options& options) {
+                                         const GpusCommand& options) {
   const auto found =
       std::ranges::find_if(rows, [&](const Row& row) { return row.gpu.gpu_id == gpu; });
   if (found == rows.end()) {
@@ -196,7 +195,7 @@ base::Result<const Row*> quarantined_row(const std::vector<Row>& rows, const std
                                  found->gpu.state.value_or("")));
 }
 
-base::Result<int> clear(const Options& options) {
+base::Result<int> clear(const GpusCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
   std::map<std::string, api::ecs::UpdateContainerInstancesStateRequest> requests;  // By instance.
@@ -224,7 +223,7 @@ base::Result<int> clear(const Options& options) {
   return 0;
 }
 
-void add_common(CLI::App& command, Options& options) {
+void add_common(CLI::App& command, GpusCommand& options) {
   command.add_option("--cluster", options.cluster, "The cluster.")->capture_default_str();
   command.add_option("--data", options.data, "The server's directory.")->capture_default_str();
   command.add_flag("--json", options.json, "For programs.");
@@ -235,10 +234,10 @@ void add_common(CLI::App& command, Options& options) {
 void add_gpus(CLI::App& app, Action& action) {
   CLI::App* const command =
       app.add_subcommand("gpus", "List a cluster's GPUs: state, holder, and why one is kept back.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<GpusCommand>();  // Shared by the parser and the action.
   add_common(*command, *options);
   command->callback([&action, options] {
-    if (options->clear.empty()) action = [options] { return show(*options); };
+    if (options->clear.empty()) action = [options] { return show_gpus(*options); };
   });
   CLI::App* const clearing = command->add_subcommand(
       "clear",

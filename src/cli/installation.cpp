@@ -40,7 +40,8 @@ std::string random_text(size_t length, std::string_view alphabet) {
   return text;
 }
 
-std::unexpected<base::Error> io_error(const std::filesystem::path& path, std::string_view what) {
+std::unexpected<base::Error> installation_error(const std::filesystem::path& path,
+                                                std::string_view what) {
   return base::fail("IoError",
                     base::format("{} {}: {}. Name another directory with --data, or give "
                                  "this user the right to write there.",
@@ -49,17 +50,17 @@ std::unexpected<base::Error> io_error(const std::filesystem::path& path, std::st
 
 base::Result<void> write_private(const std::filesystem::path& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return io_error(path, "cannot write");
+  if (file < 0) return installation_error(path, "cannot write");
   size_t done = 0;
   while (done < text.size()) {
     const ssize_t count = ::write(file, text.data() + done, text.size() - done);
     if (count < 0) {
       ::close(file);
-      return io_error(path, "cannot write");
+      return installation_error(path, "cannot write");
     }
     done += static_cast<size_t>(count);
   }
-  if (::fsync(file) != 0 || ::close(file) != 0) return io_error(path, "cannot write");
+  if (::fsync(file) != 0 || ::close(file) != 0) return installation_error(path, "cannot write");
   return {};
 }
 
@@ -78,9 +79,10 @@ base::Result<void> make_data_dir(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir, error);
   if (error) {
     errno = error.value();
-    return io_error(dir, "cannot make the data directory");
+    return installation_error(dir, "cannot make the data directory");
   }
-  if (::chmod(dir.c_str(), 0700) != 0) return io_error(dir, "cannot protect the data directory");
+  if (::chmod(dir.c_str(), 0700) != 0)
+    return installation_error(dir, "cannot protect the data directory");
   return {};
 }
 
@@ -88,7 +90,7 @@ base::Result<void> write_private_file(const std::filesystem::path& path, std::st
   std::filesystem::path next = path;
   next += ".new";
   TRY_VOID(write_private(next, text));
-  if (::rename(next.c_str(), path.c_str()) != 0) return io_error(path, "cannot replace");
+  if (::rename(next.c_str(), path.c_str()) != 0) return installation_error(path, "cannot replace");
   return {};
 }
 
@@ -124,7 +126,7 @@ base::Result<Credentials> read_credentials(const std::filesystem::path& dir) {
                                                  "`berth up`, or name its directory with --data.",
                                                  dir.string()));
     }
-    return io_error(path, "cannot read");
+    return installation_error(path, "cannot read");
   }
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   auto credentials = api::parse<Credentials>(text);
@@ -162,7 +164,7 @@ base::Result<Credentials> ensure_credentials(const std::filesystem::path& dir,
 
 base::Result<std::string> ensure_key_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file && errno != ENOENT) return io_error(path, "cannot read");
+  if (!file && errno != ENOENT) return installation_error(path, "cannot read");
   if (file) {
     std::string digits((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     while (digits.ends_with('\n')) digits.pop_back();

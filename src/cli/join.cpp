@@ -25,8 +25,8 @@ API_DESCRIBE(JoinedKey, API_REQUIRED(agent_name, "agentName"),
 
 namespace {
 
-constexpr base::Milliseconds first_pause{500};
-constexpr base::Milliseconds longest_pause{15'000};
+constexpr base::Milliseconds first_join_pause{500};
+constexpr base::Milliseconds longest_join_pause{15'000};
 constexpr size_t name_length = 40;
 
 std::filesystem::path key_path(const JoinOptions& options) {
@@ -91,7 +91,8 @@ Attempt ask(const std::string& server, const JoinOptions& options, const JoinedK
 
 base::Result<JoinedKey> exchange(const JoinOptions& options, JoinedKey key) {
   std::string told;
-  for (base::Milliseconds pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
+  for (base::Milliseconds pause = first_join_pause;;
+       pause = std::min(pause * 2, longest_join_pause)) {
     for (const std::string& server : options.servers) {
       const Attempt attempt = ask(server, options, key);
       if (attempt.response) {

@@ -22,10 +22,10 @@ namespace {
 
 namespace replay = placement::replay;
 
-constexpr std::chrono::seconds quiet_time{2};
+constexpr std::chrono::seconds replay_quiet_time{2};
 constexpr std::chrono::milliseconds progress_interval{500};
 
-struct Options {
+struct ReplayCommand {
   std::string nodes;
   std::string pods;
   std::vector<std::string> policies{"berth"};
@@ -44,7 +44,8 @@ int64_t monotonic_ns() {
 // line now and then.
 class Progress {
  public:
-  explicit Progress(std::string what) : what_(std::move(what)), next_(Clock::now() + quiet_time) {}
+  explicit Progress(std::string what)
+      : what_(std::move(what)), next_(Clock::now() + replay_quiet_time) {}
   ~Progress() {
     if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
   }
@@ -70,7 +71,7 @@ class Progress {
   bool shown_ = false;
 };
 
-base::Result<std::string> read_file(const std::string& path) {
+base::Result<std::string> read_trace(const std::string& path) {
   struct stat found{};
   std::ifstream file(path, std::ios::binary);
   if (!file || ::stat(path.c_str(), &found) != 0) {
@@ -99,15 +100,15 @@ base::Result<List> in_file(const std::string& path, base::Result<List> parsed) {
   return base::fail(parsed.error().code, base::format("{}: {}", path, parsed.error().message));
 }
 
-base::Result<replay::Trace> load(const Options& options) {
+base::Result<replay::Trace> load(const ReplayCommand& options) {
   if (options.nodes.empty()) return replay::generate({});
   replay::Trace trace;
-  trace.nodes = TRY(in_file(options.nodes, replay::parse_nodes(TRY(read_file(options.nodes)))));
-  trace.pods = TRY(in_file(options.pods, replay::parse_pods(TRY(read_file(options.pods)))));
+  trace.nodes = TRY(in_file(options.nodes, replay::parse_nodes(TRY(read_trace(options.nodes)))));
+  trace.pods = TRY(in_file(options.pods, replay::parse_pods(TRY(read_trace(options.pods)))));
   return trace;
 }
 
-base::Result<replay::Result> run_policy(const Options& options, const replay::Trace& trace,
+base::Result<replay::Result> run_policy(const ReplayCommand& options, const replay::Trace& trace,
                                         const std::string& name) {
   Progress progress(base::format("replaying with policy {}", name));
   replay::Options settings;
@@ -121,7 +122,7 @@ base::Result<replay::Result> run_policy(const Options& options, const replay::Tr
   return result;
 }
 
-void print(const Options& options, const std::vector<replay::Result>& results) {
+void print_results(const ReplayCommand& options, const std::vector<replay::Result>& results) {
   std::string text;
   for (const replay::Result& result : results) {
     if (!text.empty()) text += options.json ? "," : "\n";
@@ -132,13 +133,13 @@ void print(const Options& options, const std::vector<replay::Result>& results) {
   std::fputs(text.c_str(), stdout);
 }
 
-base::Result<int> replay_trace(const Options& options) {
+base::Result<int> replay_trace(const ReplayCommand& options) {
   const replay::Trace trace = TRY(load(options));
   std::vector<replay::Result> results;
   for (const std::string& policy : options.policies) {
     results.push_back(TRY(run_policy(options, trace, policy)));
   }
-  print(options, results);
+  print_results(options, results);
   if (!options.csv.empty()) TRY_VOID(write_file(options.csv, replay::print_csv(results)));
   if (!options.svg.empty()) TRY_VOID(write_file(options.svg, replay::print_svg(results)));
   return 0;
@@ -152,7 +153,7 @@ void add_replay(CLI::App& app, Action& action) {
       "Replay a trace of arriving tasks through the placement engine and print how much of the "
       "GPUs gets allocated. Needs no server and changes nothing. Without files the trace is "
       "generated: good for comparing policies, no measurement of a real cluster.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<ReplayCommand>();  // Shared by the parser and the action.
   CLI::Option* const nodes =
       command->add_option("--nodes", options->nodes,
                           "The instances, in the format of Alibaba's cluster-trace-gpu-v2023: "

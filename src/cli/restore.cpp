@@ -10,13 +10,13 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct RestoreCommand {
   std::string file;
   std::string data = default_data_dir().string();
   bool json = false;
 };
 
-base::Result<int> restore(const Options& options) {
+base::Result<int> restore(const RestoreCommand& options) {
   base::SystemClock clock;
   const std::filesystem::path dir = std::filesystem::absolute(options.data);
   const Restored restored =
@@ -45,7 +45,7 @@ base::Result<int> restore(const Options& options) {
 void add_restore(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "restore", "Put what `berth backup` has made in place of a stopped server's data.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<RestoreCommand>();  // Shared by the parser and the action.
   command->add_option("FILE", options->file, "The backup.")->required();
   command->add_option("--data", options->data, "The server's data directory; made when missing.")
       ->capture_default_str();

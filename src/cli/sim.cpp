@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct SimCommand {
   uint64_t seed = 1;
   std::string seeds;  // "1-300".
   double minutes = 0;
@@ -49,7 +49,7 @@ base::Result<Range> parse_range(const std::string& text) {
   return range;
 }
 
-base::Result<const sim::Workload*> workload_of(const Options& options) {
+base::Result<const sim::Workload*> workload_of(const SimCommand& options) {
   const std::string name =
       options.workload.empty() ? std::string(sim::workloads().front().name) : options.workload;
   if (const sim::Workload* const found = sim::find_workload(name)) return found;
@@ -64,7 +64,7 @@ std::string command_of(const sim::RunResult& result, const std::string& planted)
   return sim::command_of(result) + (planted.empty() ? "" : " --planted " + planted);
 }
 
-json::Value as_json(const sim::RunResult& result, const std::string& planted) {
+json::Value result_as_json(const sim::RunResult& result, const std::string& planted) {
   json::Value value = json::Value::object({{"seed", result.seed},
                                            {"workload", result.workload},
                                            {"trace", base::format("{:016x}", result.hash)},
@@ -91,7 +91,7 @@ void show_failure(const sim::RunResult& result, const std::string& planted) {
                 .c_str());
 }
 
-int list(bool json) {
+int list_names(bool json) {
   json::Value workloads = json::Value::array();
   json::Value planted = json::Value::array();
   for (const sim::Workload& one : sim::workloads()) {
@@ -111,7 +111,7 @@ int list(bool json) {
 }
 
 // One seed, with its story.
-base::Result<int> run_one(const Options& options) {
+base::Result<int> run_one(const SimCommand& options) {
   const sim::Workload* workload = TRY(workload_of(options));
   std::unique_ptr<sim::Plant> plant;
   if (!options.planted.empty()) {
@@ -135,7 +135,7 @@ base::Result<int> run_one(const Options& options) {
                                     ? sim::run_twice(options.seed, *workload, tell)
                                     : sim::run_once(options.seed, *workload, plant.get(), tell);
   if (options.json) {
-    std::puts(json::print(as_json(result, options.planted)).c_str());
+    std::puts(json::print(result_as_json(result, options.planted)).c_str());
   } else if (result.failure) {
     show_failure(result, options.planted);
   } else {
@@ -158,7 +158,7 @@ struct Soak {
 };
 
 // Seeds one after the other, each with the given workload or all of them in turn.
-base::Result<Soak> run_many(const Options& options, const Range& range) {
+base::Result<Soak> run_many(const SimCommand& options, const Range& range) {
   const sim::Workload* const given = TRY(workload_of(options));
   const bool in_turn = options.workload.empty();
   const Clock::time_point start = Clock::now();
@@ -185,14 +185,14 @@ base::Result<Soak> run_many(const Options& options, const Range& range) {
   return soak;
 }
 
-base::Result<int> run_soak(const Options& options) {
+base::Result<int> run_soak(const SimCommand& options) {
   const Range range = options.seeds.empty() ? Range{} : TRY(parse_range(options.seeds));
   const Soak soak = TRY(run_many(options, range));
   if (options.json) {
     json::Value value = json::Value::object(
         {{"seeds", soak.runs}, {"seconds", soak.seconds}, {"seedsPerMinute", soak.per_minute()}});
     value.set("passed", !soak.failed.has_value());
-    if (soak.failed) value.set("failure", as_json(*soak.failed, {}));
+    if (soak.failed) value.set("failure", result_as_json(*soak.failed, {}));
     std::puts(json::print(value).c_str());
   } else {
     if (soak.failed) {
@@ -213,7 +213,7 @@ void add_sim(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "sim",
       "Run the whole system in simulation: real control plane and agents, virtual time, faults.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<SimCommand>();  // Shared by the parser and the action.
   auto* const seed = command->add_option(
       "--seed", options->seed, "One seed, with its story; the same seed, the same story.");
   auto* const seeds =
@@ -235,7 +235,7 @@ void add_sim(CLI::App& app, Action& action) {
   command->callback([&action, options, seeds, minutes] {
     const bool many = seeds->count() > 0 || minutes->count() > 0;
     action = [options, many]() -> base::Result<int> {
-      if (options->list) return list(options->json);
+      if (options->list) return list_names(options->json);
       return many ? run_soak(*options) : run_one(*options);
     };
   });

@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <utility>
 
 #include "base/format.h"
+#include "cli/environment.h"
 #include "net/http.h"
 
 namespace cli {
@@ -42,11 +42,6 @@ base::Result<void> set_duration(const std::string& text, const char* option,
   }
   value = *parsed;
   return {};
-}
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
 }
 
 // Secrets come by the environment only: everybody on the machine can read arguments.
@@ -106,6 +101,10 @@ void add_task_settings(CLI::App& command, TaskSettings& settings) {
       .add_option("--container-stop-timeout", settings.stop_timeout,
                   "Between the stop signal and SIGKILL, where the definition says nothing: 30s.")
       ->envname("ECS_CONTAINER_STOP_TIMEOUT");
+  command.add_option("--gpu-release-timeout", settings.gpu_release_timeout,
+                     "A GPU still in use so long after its task has ended is quarantined: 60s.");
+  command.add_option("--metrics-interval", settings.metrics_interval,
+                     "How often what GPUs and containers use is measured and told: 20s.");
   command
       .add_flag("--no-image-cleanup", settings.no_image_cleanup,
                 "Keep all images that were pulled for tasks.")
@@ -152,6 +151,10 @@ base::Result<void> apply_task_settings(const TaskSettings& settings, agent::Agen
       set_duration(settings.cleanup_wait, "--task-cleanup-wait", second, options.cleanup_wait));
   TRY_VOID(set_duration(settings.stop_timeout, "--container-stop-timeout", second,
                         options.stop_timeout));
+  TRY_VOID(set_duration(settings.gpu_release_timeout, "--gpu-release-timeout", second,
+                        options.gpu_release_timeout));
+  TRY_VOID(set_duration(settings.metrics_interval, "--metrics-interval", second,
+                        options.metrics_interval));
   TRY_VOID(set_duration(settings.image_cleanup_interval, "--image-cleanup-interval", second,
                         options.cleanup.interval));
   TRY_VOID(set_duration(settings.image_minimum_age, "--image-minimum-age", second,

@@ -22,6 +22,8 @@ struct TaskSettings {
   std::string pull_behavior;
   std::string cleanup_wait;
   std::string stop_timeout;
+  std::string gpu_release_timeout;
+  std::string metrics_interval;
   std::string image_cleanup_interval;
   std::string image_minimum_age;
   int images_per_cleanup = 5;

@@ -25,6 +25,8 @@ TEST(TaskSettings, without_settings_the_defaults_of_the_agent_stand) {
   EXPECT_EQ(options.pull_behavior, before.pull_behavior);
   EXPECT_EQ(options.cleanup_wait, before.cleanup_wait);
   EXPECT_EQ(options.stop_timeout, before.stop_timeout);
+  EXPECT_EQ(options.gpu_release_timeout, before.gpu_release_timeout);
+  EXPECT_EQ(options.metrics_interval, before.metrics_interval);
   EXPECT_EQ(options.cleanup.most_images, before.cleanup.most_images);
   EXPECT_EQ(options.cleanup.disk_percent, before.cleanup.disk_percent);
 }
@@ -35,10 +37,14 @@ TEST(TaskSettings, what_is_given_is_taken_and_what_is_wrong_is_named) {
   settings.pull_behavior = "once";
   settings.cleanup_wait = "1m";
   settings.no_image_cleanup = true;
+  settings.gpu_release_timeout = "2m";
+  settings.metrics_interval = "5s";
   ASSERT_TRUE(apply_task_settings(settings, options));
   EXPECT_EQ(options.pull_behavior, agent::core::PullBehavior::Once);
   EXPECT_EQ(options.cleanup_wait, std::chrono::minutes(1));
   EXPECT_FALSE(options.cleanup.images);
+  EXPECT_EQ(options.gpu_release_timeout, std::chrono::minutes(2));
+  EXPECT_EQ(options.metrics_interval, std::chrono::seconds(5));
 
   settings.pull_behavior = "never";
   EXPECT_NE(apply_task_settings(settings, options).error().message.find("--image-pull-behavior"),
@@ -48,6 +54,10 @@ TEST(TaskSettings, what_is_given_is_taken_and_what_is_wrong_is_named) {
   EXPECT_NE(apply_task_settings(settings, options).error().message.find("--container-stop-timeout"),
             std::string::npos);
   settings.stop_timeout.clear();
+  settings.metrics_interval = "200ms";
+  EXPECT_NE(apply_task_settings(settings, options).error().message.find("at least 1 s"),
+            std::string::npos);
+  settings.metrics_interval.clear();
   settings.s3_endpoint = "not a url";
   EXPECT_FALSE(apply_task_settings(settings, options));
 }

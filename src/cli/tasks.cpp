@@ -19,9 +19,7 @@
 namespace cli {
 namespace {
 
-constexpr size_t most_described = 100;  // In one call.
-
-struct Options {
+struct TasksCommand {
   std::string data = default_data_dir().string();
   std::string cluster = "default";
   std::string service;
@@ -35,8 +33,8 @@ std::string id_of(const std::optional<std::string>& arn) {
   return arn ? std::string(model::short_id(*arn)) : "-";
 }
 
-base::Result<void> list(const Options& options, const Credentials& credentials,
-                        api::ecs::DesiredStatus desired, std::vector<std::string>& arns) {
+base::Result<void> list_tasks(const TasksCommand& options, const Credentials& credentials,
+                              api::ecs::DesiredStatus desired, std::vector<std::string>& arns) {
   std::optional<std::string> token;
   do {
     api::ecs::ListTasksRequest request;
@@ -54,10 +52,10 @@ base::Result<void> list(const Options& options, const Credentials& credentials,
 
 // Those that were there when they were listed and still are, oldest first. The others are told as
 // failures by the API, and are nothing to tell of here.
-base::Result<Tasks> read_tasks(const Options& options, const Credentials& credentials) {
+base::Result<Tasks> read_tasks(const TasksCommand& options, const Credentials& credentials) {
   std::vector<std::string> arns;
-  TRY_VOID(list(options, credentials, api::ecs::DesiredStatus::Running, arns));
-  TRY_VOID(list(options, credentials, api::ecs::DesiredStatus::Stopped, arns));
+  TRY_VOID(list_tasks(options, credentials, api::ecs::DesiredStatus::Running, arns));
+  TRY_VOID(list_tasks(options, credentials, api::ecs::DesiredStatus::Stopped, arns));
   Tasks tasks = {};
   for (size_t begin = 0; begin < arns.size(); begin += most_described) {
     api::ecs::DescribeTasksRequest request;
@@ -140,7 +138,7 @@ std::string why(const api::ecs::Task& task) {
   return text.empty() ? "-" : text;
 }
 
-Line line_of(const api::ecs::Task& task, base::Time now) {
+Line task_line(const api::ecs::Task& task, base::Time now) {
   return {id_of(task.task_arn),
           id_of(task.task_definition_arn),
           task.group.value_or("-"),
@@ -151,7 +149,7 @@ Line line_of(const api::ecs::Task& task, base::Time now) {
           why(task)};
 }
 
-base::Result<int> show(const Options& options) {
+base::Result<int> show_tasks(const TasksCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   Tasks tasks = TRY(read_tasks(options, credentials));
   if (options.json) {
@@ -171,7 +169,7 @@ base::Result<int> show(const Options& options) {
   std::vector<Line> lines{
       {"TASK", "DEFINITION", "GROUP", "STATUS", "GPUS", "INSTANCE", "AGE", "WHY"}};
   const base::Time now = base::SystemClock().now();
-  for (const api::ecs::Task& task : tasks) lines.push_back(line_of(task, now));
+  for (const api::ecs::Task& task : tasks) lines.push_back(task_line(task, now));
   print_table(lines);
   return 0;
 }
@@ -181,7 +179,7 @@ base::Result<int> show(const Options& options) {
 void add_tasks(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "tasks", "List a cluster's tasks: stage, GPUs, and why one waits or has ended.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<TasksCommand>();  // Shared by the parser and the action.
   command->add_option("--cluster", options->cluster, "The cluster.")->capture_default_str();
   command->add_option("--service", options->service, "Only this service's tasks.");
   command->add_flag("--all", options->all,
@@ -189,7 +187,7 @@ void add_tasks(CLI::App& app, Action& action) {
   command->add_option("--data", options->data, "The server's directory.")->capture_default_str();
   command->add_flag("--json", options->json,
                     "For programs: as DescribeTasks answers, with Berth's own members.");
-  command->callback([&action, options] { action = [options] { return show(*options); }; });
+  command->callback([&action, options] { action = [options] { return show_tasks(*options); }; });
 }
 
 }  // namespace cli

@@ -19,7 +19,8 @@ constexpr auto authority_life = day * 3650;
 constexpr auto server_life = day * 397;
 constexpr auto renewed_before = day * 30;
 
-base::Result<std::string> read_file(const std::filesystem::path& path, std::string_view option) {
+base::Result<std::string> read_tls_file(const std::filesystem::path& path,
+                                        std::string_view option) {
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!text.empty()) return text;
@@ -32,8 +33,8 @@ base::Result<crypto::Certificate> ensure_authority(const std::filesystem::path& 
   const std::filesystem::path certificate = dir / "ca.pem";
   const std::filesystem::path key = dir / "ca.key";
   if (std::filesystem::exists(certificate) && std::filesystem::exists(key)) {
-    return crypto::Certificate{TRY(read_file(certificate, "The authority's certificate")),
-                               TRY(read_file(key, "The authority's key"))};
+    return crypto::Certificate{TRY(read_tls_file(certificate, "The authority's certificate")),
+                               TRY(read_tls_file(key, "The authority's key"))};
   }
   crypto::Certificate made = crypto::make_authority("Berth", now - skew, now + authority_life);
   TRY_VOID(write_private_file(key, made.private_key_pem));
@@ -62,8 +63,8 @@ base::Result<ServerTls> with_own_authority(const std::filesystem::path& dir,
                 .authority_pem = authority.certificate_pem,
                 .names = names};
   if (std::filesystem::exists(certificate) && std::filesystem::exists(key)) {
-    tls.options.certificate_chain_pem = TRY(read_file(certificate, "The server's certificate"));
-    tls.options.private_key_pem = TRY(read_file(key, "The server's key"));
+    tls.options.certificate_chain_pem = TRY(read_tls_file(certificate, "The server's certificate"));
+    tls.options.private_key_pem = TRY(read_tls_file(key, "The server's key"));
     if (is_good(tls.options.certificate_chain_pem, names, now)) return tls;
   }
   crypto::Certificate made =
@@ -93,8 +94,8 @@ base::Result<std::optional<ServerTls>> server_tls(const TlsCommand& command,
   }
   if (given) {
     ServerTls tls;
-    tls.options.certificate_chain_pem = TRY(read_file(command.certificate_file, "--tls-cert"));
-    tls.options.private_key_pem = TRY(read_file(command.key_file, "--tls-key"));
+    tls.options.certificate_chain_pem = TRY(read_tls_file(command.certificate_file, "--tls-cert"));
+    tls.options.private_key_pem = TRY(read_tls_file(command.key_file, "--tls-key"));
     tls.names = TRY(crypto::read_certificate(tls.options.certificate_chain_pem)).names;
     return std::optional(std::move(tls));
   }

@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct TokenCommand {
   std::string data = default_data_dir().string();
   std::string cluster = "default";
   std::string ttl = "1h";
@@ -27,7 +27,7 @@ struct Options {
   bool keep = false;
 };
 
-void print(const std::string& text) {
+void print_text(const std::string& text) {
   std::puts(text.c_str());
 }
 
@@ -45,38 +45,39 @@ void warn_of_loopback(const Credentials& credentials) {
                url.c_str(), parsed ? parsed->port : 7117);
 }
 
-base::Result<int> create_official(const Options& options, const Credentials& credentials) {
+base::Result<int> create_official(const TokenCommand& options, const Credentials& credentials) {
   api::berth::CreateAgentKeyRequest request;
   request.cluster = options.cluster;
   if (!options.instance.empty()) request.container_instance = options.instance;
   const auto key = TRY(call<api::berth::CreateAgentKeyResponse>(credentials, api::berth_service(),
                                                                 "CreateAgentKey", request));
   if (options.json) {
-    print(api::print(key));
+    print_text(api::print(key));
     return 0;
   }
-  print("# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
-  print(
+  print_text(
+      "# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
+  print_text(
       "# The key allows an agent's own calls only, and once it has registered, only as its own "
       "instance.");
-  print(base::format("ECS_CLUSTER={}", key.cluster.value_or("")));
-  print(base::format("ECS_BACKEND_HOST={}", url_for_others(credentials)));
-  print(base::format("AWS_DEFAULT_REGION={}", key.region.value_or("")));
-  print(base::format("AWS_ACCESS_KEY_ID={}", key.access_key_id.value_or("")));
-  print(base::format("AWS_SECRET_ACCESS_KEY={}", key.secret_access_key.value_or("")));
-  print("ECS_EXTERNAL=true");
+  print_text(base::format("ECS_CLUSTER={}", key.cluster.value_or("")));
+  print_text(base::format("ECS_BACKEND_HOST={}", url_for_others(credentials)));
+  print_text(base::format("AWS_DEFAULT_REGION={}", key.region.value_or("")));
+  print_text(base::format("AWS_ACCESS_KEY_ID={}", key.access_key_id.value_or("")));
+  print_text(base::format("AWS_SECRET_ACCESS_KEY={}", key.secret_access_key.value_or("")));
+  print_text("ECS_EXTERNAL=true");
   if (url_for_others(credentials).starts_with("https://")) {
-    print(
+    print_text(
         "# https: the agent checks the certificate of its websockets against \"host:port\", which "
         "no certificate");
-    print("# is for. Serve on port 443, so that the port is left out, or use http.");
-    print("SSL_CERT_FILE=/etc/ecs/berth-ca.pem  # A copy of the server's ca.pem.");
+    print_text("# is for. Serve on port 443, so that the port is left out, or use http.");
+    print_text("SSL_CERT_FILE=/etc/ecs/berth-ca.pem  # A copy of the server's ca.pem.");
   }
   warn_of_loopback(credentials);
   return 0;
 }
 
-base::Result<int> create_join_token(const Options& options, const Credentials& credentials) {
+base::Result<int> create_join_token(const TokenCommand& options, const Credentials& credentials) {
   api::berth::CreateJoinTokenRequest request;
   request.cluster = options.cluster;
   if (!options.instance.empty()) request.container_instance = options.instance;
@@ -86,10 +87,10 @@ base::Result<int> create_join_token(const Options& options, const Credentials& c
   const auto token = TRY(call<api::berth::CreateJoinTokenResponse>(
       credentials, api::berth_service(), "CreateJoinToken", request));
   if (options.json) {
-    print(api::print(token));
+    print_text(api::print(token));
     return 0;
   }
-  print(base::format("{}", token.token.value_or("")));
+  print_text(base::format("{}", token.token.value_or("")));
   const std::string ca = credentials.ca_file.empty() ? "" : " --ca ca.pem";
   std::fprintf(stderr,
                "good for %d machine(s) of the cluster %s until %s; on the machine:\n"
@@ -104,7 +105,7 @@ base::Result<int> create_join_token(const Options& options, const Credentials& c
   return 0;
 }
 
-base::Result<int> create(const Options& options) {
+base::Result<int> create(const TokenCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   return options.official ? create_official(options, credentials)
                           : create_join_token(options, credentials);
@@ -120,7 +121,7 @@ base::Result<void> take_back(const Credentials& credentials, const std::string& 
 
 // The old keys are looked up before the new one is there, and go only after it: where something
 // fails, the instance still has one.
-base::Result<int> rotate(const Options& options) {
+base::Result<int> rotate(const TokenCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   api::berth::ListAgentKeysRequest request;
   request.cluster = options.cluster;
@@ -141,40 +142,40 @@ base::Result<int> rotate(const Options& options) {
   return 0;
 }
 
-base::Result<int> list(const Options& options) {
+base::Result<int> list_tokens(const TokenCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   const auto all = TRY(call<api::berth::ListAgentKeysResponse>(
       credentials, api::berth_service(), "ListAgentKeys", api::berth::ListAgentKeysRequest{}));
   if (options.json) {
-    print(api::print(all));
+    print_text(api::print(all));
     return 0;
   }
   for (const auto& token : all.join_tokens) {
     const std::string instance = token.container_instance_arn.value_or("");
-    print(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
-                       token.token_id.value_or(""), token.cluster.value_or(""),
-                       token.used.value_or(0), token.uses.value_or(0),
-                       base::format_rfc3339(token.expires_at.value_or(base::Time{})),
-                       instance.empty() ? std::string() : "  for " + instance));
+    print_text(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
+                            token.token_id.value_or(""), token.cluster.value_or(""),
+                            token.used.value_or(0), token.uses.value_or(0),
+                            base::format_rfc3339(token.expires_at.value_or(base::Time{})),
+                            instance.empty() ? std::string() : "  for " + instance));
   }
   for (const auto& key : all.agent_keys) {
-    print(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
-                       key.cluster.value_or(""),
-                       key.container_instance_arn.value_or("not registered yet")));
+    print_text(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
+                            key.cluster.value_or(""),
+                            key.container_instance_arn.value_or("not registered yet")));
   }
   return 0;
 }
 
-base::Result<int> revoke(const Options& options) {
+base::Result<int> revoke(const TokenCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   TRY_VOID(take_back(credentials, options.id));
   return 0;
 }
 
-using Run = base::Result<int> (*)(const Options&);
+using Run = base::Result<int> (*)(const TokenCommand&);
 
 CLI::App* add(CLI::App& parent, const char* name, const char* about, Run run, Action& action,
-              const std::shared_ptr<Options>& options) {
+              const std::shared_ptr<TokenCommand>& options) {
   CLI::App* const command = parent.add_subcommand(name, about);
   command->add_option("--data", options->data, "The server's data directory.")
       ->capture_default_str();
@@ -182,7 +183,7 @@ CLI::App* add(CLI::App& parent, const char* name, const char* about, Run run, Ac
   return command;
 }
 
-void add_rotate(CLI::App& parent, Action& action, const std::shared_ptr<Options>& options) {
+void add_rotate(CLI::App& parent, Action& action, const std::shared_ptr<TokenCommand>& options) {
   CLI::App* const command =
       add(parent, "rotate",
           "Replace the key of a container instance, for one that has leaked: the instance and its "
@@ -208,7 +209,7 @@ void add_token(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "token", "Keys of agents: what a machine needs to join, who has joined, take it back.");
   command->require_subcommand(1);
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the actions.
+  const auto options = std::make_shared<TokenCommand>();  // Shared by the parser and the actions.
   CLI::App* const made =
       add(*command, "create",
           "Make a join token for `berth agent --token`, or a key for an official "
@@ -225,7 +226,7 @@ void add_token(CLI::App& app, Action& action) {
   made->add_flag("--json", options->json, "As JSON.");
   add_rotate(*command, action, options);
   CLI::App* const listed =
-      add(*command, "list", "Show join tokens and agents' keys.", list, action, options);
+      add(*command, "list", "Show join tokens and agents' keys.", list_tokens, action, options);
   listed->add_flag("--json", options->json, "As JSON.");
   CLI::App* const revoked =
       add(*command, "revoke", "Take a join token or an agent's key back.", revoke, action, options);

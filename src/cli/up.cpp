@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct UpCommand {
   ServerCommand server;
   std::vector<std::string> emulate;
   std::string instance_type;
@@ -28,7 +28,7 @@ using Agents = std::vector<std::unique_ptr<agent::Agent>>;
 
 // Each emulated type is a container instance of its own; without one it is the machine itself,
 // unless emulated machines come from Auto Scaling groups.
-base::Result<std::vector<MachineOptions>> machines(const Options& options) {
+base::Result<std::vector<MachineOptions>> machines(const UpCommand& options) {
   for (const std::string& type : options.emulate) TRY(model::require_instance_type(type));
   const std::filesystem::path dir = std::filesystem::absolute(options.server.data) / "agents";
   if (options.emulate.empty() && options.server.machines == emulated_machines_option) {
@@ -49,7 +49,7 @@ base::Result<std::vector<MachineOptions>> machines(const Options& options) {
   return made;
 }
 
-base::Result<Agents> start_agents(const Options& options, const LocalServer& local,
+base::Result<Agents> start_agents(const UpCommand& options, const LocalServer& local,
                                   docker::DockerClient& docker, base::Clock& clock,
                                   FatalFlag& fatal) {
   Agents agents;
@@ -88,7 +88,7 @@ bool wait_for_agents(const Agents& agents, bool docker_answers, base::Clock& clo
   return false;
 }
 
-base::Result<int> run_up(const Options& options) {
+base::Result<int> run_up(const UpCommand& options) {
   TRY(machines(options));  // A wrong option is told before anything is made.
   if (options.server.machines != emulated_machines_option) TRY(machine_provider(options.server));
   const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
@@ -120,7 +120,7 @@ base::Result<int> run_up(const Options& options) {
 void add_up(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "up", "Run a server and the agents of this machine, until Ctrl-C or SIGTERM.");
-  const auto options = std::make_shared<Options>();  // Shared by the parser and the action.
+  const auto options = std::make_shared<UpCommand>();  // Shared by the parser and the action.
   add_server_options(*command, options->server);
   command
       ->add_option("--emulate", options->emulate,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/generated/ecs.h"
+#include "api/json.h"
 #include "base/result.h"
 #include "control/step.h"
 
@@ -21,5 +22,11 @@ base::Result<const model::ClientToken*> find_client_token(const Step& step,
 
 // A fingerprint of a request's JSON text, equal for equal texts.
 std::string request_fingerprint(std::string_view json);
+// Of a request, whatever its clientToken is.
+template <class Request>
+std::string call_fingerprint(Request request) {
+  request.client_token.reset();
+  return request_fingerprint(api::print(request));
+}
 
 }  // namespace control

@@ -11,7 +11,7 @@
 namespace control {
 namespace {
 
-constexpr std::array<std::string_view, 3> insights = {"enabled", "disabled", "enhanced"};
+constexpr std::array<std::string_view, 3> insights_values = {"enabled", "disabled", "enhanced"};
 constexpr size_t longest_namespace = 1024;
 
 bool has_text(const std::optional<std::string>& member) {
@@ -60,7 +60,7 @@ base::Result<void> check_cluster_settings(const api::List<api::ecs::ClusterSetti
       return invalid_parameter("A setting of settings has no name: containerInsights is one.");
     }
     const std::string value = setting.value.value_or("");
-    if (std::ranges::find(insights, value) != insights.end()) continue;
+    if (std::ranges::find(insights_values, value) != insights_values.end()) continue;
     return invalid_parameter(base::format(
         "The setting containerInsights is \"{}\"; it must be enabled, disabled or enhanced.",
         value));

@@ -12,7 +12,7 @@ namespace {
 
 using testing::Plane;
 
-std::set<std::string> gpus_of(const api::ecs::Task& task) {
+std::set<std::string> gpu_ids_of(const api::ecs::Task& task) {
   std::set<std::string> ids;
   for (const auto& container : task.containers) {
     ids.insert(container.gpu_ids.begin(), container.gpu_ids.end());
@@ -39,8 +39,8 @@ TEST(RunTask, answers_with_the_physical_gpus_and_never_gives_one_twice) {
   ASSERT_EQ(first->tasks.size(), 2U);
   ASSERT_EQ(first->failures.size(), 1U);
   EXPECT_EQ(first->failures[0].reason, "RESOURCE:GPU");
-  const auto a = gpus_of(first->tasks[0]);
-  const auto b = gpus_of(first->tasks[1]);
+  const auto a = gpu_ids_of(first->tasks[0]);
+  const auto b = gpu_ids_of(first->tasks[1]);
   EXPECT_EQ(a.size(), 2U);
   EXPECT_EQ(b.size(), 2U);
   for (const std::string& gpu : a) EXPECT_FALSE(b.contains(gpu));
@@ -63,7 +63,7 @@ TEST(RunTask, a_gpu_is_free_again_only_when_its_task_is_reported_stopped) {
   const api::ecs::Task stopped = plane.describe(task);
   EXPECT_EQ(stopped.stop_code, api::ecs::TaskStopCode::UserInitiated);
   EXPECT_EQ(stopped.containers.at(0).exit_code, 137);
-  EXPECT_EQ(gpus_of(stopped).size(), 1U);
+  EXPECT_EQ(gpu_ids_of(stopped).size(), 1U);
 }
 
 TEST(RunTask, the_same_client_token_gets_the_same_tasks_and_other_parameters_a_conflict) {

@@ -78,7 +78,7 @@ api::ecs::GpuSharingMode sharing_mode(const model::GpuSlot& gpu) {
 constexpr std::string_view unproven_release =
     "unproven: its last task's agent cannot look at GPUs, and its STOPPED was taken as release";
 
-void add_usage(const model::GpuUsage& usage, api::ecs::BerthGpuStatus& status) {
+void add_gpu_usage(const model::GpuUsage& usage, api::ecs::BerthGpuStatus& status) {
   status.utilization_percent = usage.utilization_percent;
   status.memory_used_mib = usage.memory_used_mib;
   status.temperature_celsius = usage.temperature_celsius;
@@ -87,7 +87,7 @@ void add_usage(const model::GpuUsage& usage, api::ecs::BerthGpuStatus& status) {
 }
 
 // What an agent measured that is gone says nothing about now.
-void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInstance& made) {
+void add_gpu_devices(const model::ContainerInstance& instance, api::ecs::ContainerInstance& made) {
   for (const model::GpuSlot& gpu : instance.gpus) {
     api::ecs::GpuDevice device;
     device.gpu_id = gpu.device.uuid;
@@ -118,7 +118,7 @@ void add_gpus(const model::ContainerInstance& instance, api::ecs::ContainerInsta
     status.emulated = gpu.device.emulated;
     status.numa_node = gpu.device.numa_node;
     status.healthy = gpu.device.healthy;
-    if (gpu.usage && instance.agent_connected) add_usage(*gpu.usage, status);
+    if (gpu.usage && instance.agent_connected) add_gpu_usage(*gpu.usage, status);
     made.berth_gpus.push_back(std::move(status));
   }
 }
@@ -282,7 +282,7 @@ api::ecs::ContainerInstance describe_instance(const Step& step,
   made.attachments.set_present();
   if (include_tags) made.tags = instance.tags;
   made.tags.set_present();
-  add_gpus(instance, made);
+  add_gpu_devices(instance, made);
   return made;
 }
 

@@ -12,8 +12,8 @@ namespace control {
 namespace {
 
 // What an agent measured that is gone, or of a container that is, says nothing about now.
-void add_usage(const Step& step, const model::Task& task, const model::TaskContainer& container,
-               api::ecs::Container& made) {
+void add_container_usage(const Step& step, const model::Task& task,
+                         const model::TaskContainer& container, api::ecs::Container& made) {
   const auto* const instance = model::find_instance(step.state(), task.instance);
   const auto usage = task.usage.find(container.name);
   if (usage == task.usage.end() || container.last_status != model::TaskStatus::Running ||
@@ -110,7 +110,7 @@ api::ecs::Container describe_container(const Step& step, const model::Task& task
     }
   }
   add_gpu_assignments(step, task, made);
-  add_usage(step, task, container, made);
+  add_container_usage(step, task, container, made);
   add_managed_agents(step, task, container, made);
   return made;
 }

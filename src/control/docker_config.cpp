@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/units.h"
 
 namespace control {
 namespace {
 
-constexpr int64_t mib = int64_t{1} << 20;
 constexpr int64_t second_ns = 1'000'000'000;
 
 json::Value texts(const std::vector<std::string>& list) {
@@ -60,7 +60,7 @@ json::Value devices(const api::List<api::ecs::Device>& list) {
 json::Value tmpfs(const api::List<api::ecs::Tmpfs>& list) {
   json::Value made = json::Value::object();
   for (const api::ecs::Tmpfs& mount : list) {
-    std::string options = base::format("size={}", mount.size.value_or(0) * mib);
+    std::string options = base::format("size={}", mount.size.value_or(0) * base::bytes_per_mib);
     for (const std::string& option : mount.mount_options) options += "," + option;
     made.set(mount.container_path.value_or(""), options);
   }
@@ -72,7 +72,8 @@ json::Value tmpfs(const api::List<api::ecs::Tmpfs>& list) {
 void set_swap(const api::ecs::ContainerDefinition& container,
               const api::ecs::LinuxParameters& parameters, json::Value& host) {
   if (parameters.max_swap && container.memory) {
-    host.set("MemorySwap", (int64_t{*container.memory} + *parameters.max_swap) * mib);
+    host.set("MemorySwap",
+             (int64_t{*container.memory} + *parameters.max_swap) * base::bytes_per_mib);
   }
   if (parameters.max_swap && parameters.swappiness)
     host.set("MemorySwappiness", *parameters.swappiness);
@@ -87,7 +88,9 @@ void set_linux_parameters(const api::ecs::ContainerDefinition& container, json::
   }
   if (!parameters.devices.empty()) host.set("Devices", devices(parameters.devices));
   set_if(host, "Init", parameters.init_process_enabled);
-  if (parameters.shared_memory_size) host.set("ShmSize", *parameters.shared_memory_size * mib);
+  if (parameters.shared_memory_size) {
+    host.set("ShmSize", *parameters.shared_memory_size * base::bytes_per_mib);
+  }
   if (!parameters.tmpfs.empty()) host.set("Tmpfs", tmpfs(parameters.tmpfs));
   set_swap(container, parameters, host);
 }
@@ -156,7 +159,9 @@ json::Value docker_host_config(const api::ecs::TaskDefinition& task,
   if (container.log_configuration) {
     host.set("LogConfig", log_config(*container.log_configuration));
   }
-  if (memory_reservation_mib > 0) host.set("MemoryReservation", memory_reservation_mib * mib);
+  if (memory_reservation_mib > 0) {
+    host.set("MemoryReservation", memory_reservation_mib * base::bytes_per_mib);
+  }
   if (task.pid_mode == api::ecs::PidMode::Host) host.set("PidMode", "host");
   if (task.ipc_mode == api::ecs::IpcMode::Host) host.set("IpcMode", "host");
   if (task.ipc_mode == api::ecs::IpcMode::None) host.set("IpcMode", "none");

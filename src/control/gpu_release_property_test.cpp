@@ -193,7 +193,7 @@ class History {
 
   const std::vector<AgentKind> kinds_{AgentKind::Berth, AgentKind::Official};
   Plane plane_;
-  Machines machines_;
+  MachinesByName machines_;
   std::vector<model::InstanceArn> instances_;
   std::vector<std::pair<model::TaskArn, std::vector<model::GpuAssignment>>> known_;
   std::set<std::string> ever_held_;

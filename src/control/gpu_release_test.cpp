@@ -24,7 +24,7 @@ class GpuRelease : public ::testing::Test {
   }
 
   Plane plane_;
-  Machines machines_;
+  MachinesByName machines_;
 };
 
 TEST_F(GpuRelease, forced_deregistration_keeps_the_gpus_from_the_next_registration_until_proof) {

@@ -12,9 +12,9 @@ namespace control::testing {
 enum class AgentKind : uint8_t { Berth, Official };
 
 // Machines by name: the same name is the same physical GPUs, whatever instance they register as.
-class Machines {
+class MachinesByName {
  public:
-  explicit Machines(Plane& plane) : plane_(plane) {}
+  explicit MachinesByName(Plane& plane) : plane_(plane) {}
 
   // As a new instance, or as the one that it was.
   base::Result<model::InstanceArn> start(const std::string& name, AgentKind kind,

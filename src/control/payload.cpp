@@ -14,17 +14,10 @@
 namespace control {
 namespace {
 
-const api::ecs::ContainerOverride* override_of(const model::Task& task, const std::string& name) {
-  if (!task.overrides) return nullptr;
-  const auto& all = task.overrides->container_overrides;
-  const auto found = std::ranges::find_if(all, [&](const auto& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 // The definition with the call's overrides written over it.
 api::ecs::ContainerDefinition merged(const model::Task& task,
                                      api::ecs::ContainerDefinition container) {
-  const auto* const by_call = override_of(task, container.name.value_or(""));
+  const auto* const by_call = find_override(task.overrides, container.name.value_or(""));
   if (by_call == nullptr) return container;
   if (!by_call->command.empty()) container.command = by_call->command;
   if (by_call->cpu) container.cpu = by_call->cpu;
@@ -115,7 +108,7 @@ acs::Container make_container(const model::Task& task, const model::TaskDefiniti
 }
 
 // One association a GPU, naming all the containers that share it.
-void add_gpus(const model::Task& task, acs::Task& made) {
+void add_gpu_associations(const model::Task& task, acs::Task& made) {
   for (const model::GpuAssignment& held : task.held.gpus) {
     const auto same = std::ranges::find(made.associations, held.gpu, &acs::Association::name);
     if (same == made.associations.end()) {
@@ -180,7 +173,8 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   made.family = definition->family;
   made.version = std::to_string(definition->revision);
   if (task.desired_status == model::TaskStatus::Stopped) {
-    add_gpus(task, made);  // So that an agent that never saw the task can prove them empty.
+    add_gpu_associations(task,
+                         made);  // So that an agent that never saw the task can prove them empty.
     return made;
   }
   made.task_definition_account_id = step.settings.account.id;
@@ -203,7 +197,7 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   for (const api::ecs::Volume& volume : definition->definition.volumes) {
     made.volumes.push_back(make_volume(volume));
   }
-  add_gpus(task, made);
+  add_gpu_associations(task, made);
   made.berth_cpuset = task.held.cpuset;
   made.role_credentials = role_credentials(step, task, RoleType::TaskApplication);
   made.execution_role_credentials = role_credentials(step, task, RoleType::TaskExecution);

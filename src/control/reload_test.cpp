@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/format.h"
 #include "control/testing.h"
 #include "model/records.h"
 
@@ -252,7 +253,7 @@ void alter_account(Plane& plane, uint32_t pick) {
   static_cast<void>(plane.call<api::ecs::PutAccountSettingResponse>("PutAccountSetting", request));
 }
 
-void act(Plane& plane, uint32_t kind, uint32_t pick) {
+void act_on_cluster(Plane& plane, uint32_t kind, uint32_t pick) {
   static constexpr const char* families[] = {"cpu", "one", "two", "all"};
   switch (kind % 16) {
     case 0:
@@ -318,7 +319,7 @@ RC_GTEST_PROP(Reload, the_store_holds_what_the_memory_holds, ()) {
   const auto actions = *rc::gen::container<std::vector<std::pair<uint32_t, uint32_t>>>(
       rc::gen::pair(rc::gen::arbitrary<uint32_t>(), rc::gen::arbitrary<uint32_t>()));
   for (const auto& [kind, pick] : actions) {
-    act(plane, kind, pick);
+    act_on_cluster(plane, kind, pick);
     model::check_invariants(plane.core.state());
   }
   check_reload(plane);

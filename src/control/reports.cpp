@@ -14,7 +14,6 @@
 namespace control {
 namespace {
 
-constexpr size_t most_reason = 1024;
 constexpr size_t most_stage = 64;
 
 // The task as the change will leave it; starts as the task is.

@@ -1,6 +1,7 @@
 // What agents report of tasks, taken in so that repeats, gaps and wrong orders do no harm.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "api/generated/ecs.h"
@@ -9,6 +10,8 @@
 #include "model/state.h"
 
 namespace control {
+
+inline constexpr size_t most_reason = 1024;  // Bytes that are kept of what an agent gives as one.
 
 // Merges a task's report into the state. Never back from STOPPED; a repeated RUNNING after a stop
 // began changes containers only; a report about a forgotten task is acknowledged, so that its

@@ -13,10 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::Plane;
-
-api::ecs::Tag tag(std::string key, std::string value) {
-  return {.key = std::move(key), .value = std::move(value)};
-}
+using testing::tag;
 
 base::Result<api::ecs::TagResourceResponse> tag_resource(Plane& plane, const std::string& arn,
                                                          const std::vector<api::ecs::Tag>& tags) {

@@ -78,7 +78,7 @@ TEST(TaskDefinition, gpus_may_be_whole_or_shared_but_not_both) {
   });
   expect_accepted({two(whole, whole), two(shared, shared), two(whole, ""),
                    definition(container(shared), R"("requiresCompatibilities": ["EXTERNAL"])")});
-  Plane plane;
+  EmptyPlane plane;
   const auto answer = plane.register_text(one(shared));
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_THAT(answer->task_definition->compatibilities,

@@ -11,7 +11,7 @@ using namespace definition_testing;
 using ::testing::ElementsAre;
 
 TEST(TaskDefinition, the_host_network_maps_each_port_to_itself) {
-  Plane plane;
+  EmptyPlane plane;
   const auto answer = plane.register_text(definition(
       container(R"("portMappings": [{"containerPort": 80}])"), R"("networkMode": "host")"));
   ASSERT_TRUE(answer) << answer.error().message;
@@ -96,7 +96,7 @@ TEST(TaskDefinition, a_task_network_has_one_name_and_no_ports_of_the_host) {
       {in_task_network(R"("disableNetworking": true)"), client, "disableNetworking"},
       {two("", R"("links": ["a"])", mode), client, "Links are only supported"},
   });
-  Plane plane;
+  EmptyPlane plane;
   const auto answer =
       plane.register_text(in_task_network(R"("portMappings": [{"containerPort": 80}])"));
   ASSERT_TRUE(answer) << answer.error().message;

@@ -19,7 +19,7 @@ using api::ecs::RegisterTaskDefinitionRequest;
 using ::testing::ElementsAre;
 
 TEST(TaskDefinition, the_documented_gpu_example_is_accepted) {
-  Plane plane;
+  EmptyPlane plane;
   const auto answer = plane.register_text(R"({
     "family": "gpu-example",
     "containerDefinitions": [{
@@ -51,7 +51,7 @@ TEST(TaskDefinition, the_documented_gpu_example_is_accepted) {
 }
 
 TEST(TaskDefinition, defaults_are_filled_in_as_aws_does) {
-  Plane plane;
+  EmptyPlane plane;
   const auto answer = plane.register_text(R"({"family": "web", "memory": "1 GB", "cpu": ".5 vCPU",
     "containerDefinitions": [{"name": "web", "image": "nginx",
                               "portMappings": [{"containerPort": 80}]}]})");
@@ -69,7 +69,7 @@ TEST(TaskDefinition, defaults_are_filled_in_as_aws_does) {
 }
 
 TEST(TaskDefinition, revisions_grow_and_are_never_given_again) {
-  Plane plane;
+  EmptyPlane plane;
   for (int32_t revision = 1; revision <= 3; ++revision) {
     const auto answer = plane.register_text(task(""));
     ASSERT_TRUE(answer);
@@ -83,7 +83,7 @@ TEST(TaskDefinition, revisions_grow_and_are_never_given_again) {
 }
 
 TEST(TaskDefinition, tags_are_answered_and_kept) {
-  Plane plane;
+  EmptyPlane plane;
   const auto answer = plane.register_text(task(R"("tags": [{"key": "team", "value": "vision"}])"));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->tags.at(0).key, "team");
@@ -202,7 +202,7 @@ TEST(TaskDefinition, placement_constraints_and_tags_are_checked) {
 }
 
 TEST(TaskDefinition, features_require_the_attributes_that_agents_register) {
-  Plane plane;
+  EmptyPlane plane;
   const auto answer = plane.register_text(definition(
       container(R"("privileged": true, "readonlyRootFilesystem": true, "memoryReservation": 32,
                    "stopTimeout": 5, "restartPolicy": {"enabled": true},
@@ -301,7 +301,7 @@ std::string random_definition() {
 TEST(TaskDefinition, a_good_definition_comes_back_as_it_was_registered) {
   EXPECT_TRUE(rc::check([] {
     const std::string text = random_definition();
-    Plane plane;
+    EmptyPlane plane;
     const auto answer = plane.register_text(text);
     RC_ASSERT(answer.has_value());
     const api::ecs::TaskDefinition described = plane.describe("train");

@@ -16,14 +16,6 @@ namespace {
 
 using Overrides = std::optional<api::ecs::TaskOverride>;
 
-const api::ecs::ContainerOverride* override_of(const Overrides& overrides,
-                                               const std::string& container) {
-  if (!overrides) return nullptr;
-  const auto found = std::ranges::find_if(overrides->container_overrides,
-                                          [&](const auto& one) { return one.name == container; });
-  return found == overrides->container_overrides.end() ? nullptr : &*found;
-}
-
 base::Result<void> check_overrides(const Overrides& overrides,
                                    const api::ecs::TaskDefinition& definition) {
   if (!overrides) return {};
@@ -76,7 +68,7 @@ base::Result<model::ResourceRequest> sum_up(const api::ecs::TaskDefinition& defi
   for (const api::ecs::ContainerDefinition& container : definition.container_definitions) {
     const std::string& name = container.name.value_or("");
     static const api::ecs::ContainerOverride nothing;
-    const auto* const found = override_of(overrides, name);
+    const auto* const found = find_override(overrides, name);
     const api::ecs::ContainerOverride& by_call = found == nullptr ? nothing : *found;
     sum.cpu_units += overridden(by_call.cpu, container.cpu).value_or(0);
     const auto memory = overridden(by_call.memory, container.memory);
@@ -111,8 +103,8 @@ base::Result<void> check_options(const TaskOptions& options) {
   return {};
 }
 
-api::List<api::ecs::Tag> tags_of(const TaskOptions& options,
-                                 const model::TaskDefinition& definition) {
+api::List<api::ecs::Tag> tags_for(const TaskOptions& options,
+                                  const model::TaskDefinition& definition) {
   api::List<api::ecs::Tag> tags = options.tags;
   if (!options.propagate_definition_tags) return tags;
   for (const api::ecs::Tag& tag : definition.tags) {
@@ -170,6 +162,14 @@ base::Result<int64_t> parse_memory_mib(const std::string& text) {
   return *mib;
 }
 
+const api::ecs::ContainerOverride* find_override(const Overrides& overrides,
+                                                 const std::string& container) {
+  if (!overrides) return nullptr;
+  const auto found = std::ranges::find_if(overrides->container_overrides,
+                                          [&](const auto& one) { return one.name == container; });
+  return found == overrides->container_overrides.end() ? nullptr : &*found;
+}
+
 base::Result<placement::Request> request_of(const model::TaskDefinition& definition,
                                             const Overrides& overrides) {
   placement::Request request;
@@ -212,7 +212,7 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   task.started_by = options.started_by.value_or("");
   task.launch_type = options.launch_type;
   task.overrides = options.overrides;
-  task.tags = tags_of(options, definition);
+  task.tags = tags_for(options, definition);
   task.subnet = subnet_of(options.network_configuration);
   task.enable_execute_command = options.enable_execute_command;
   task.created_at = step.now;

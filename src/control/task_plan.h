@@ -32,6 +32,10 @@ struct TaskPlan {
   model::WaitingTask asked;    // What the call wants of its placement: ask_placement().
 };
 
+// What a call says of that container; nullptr: nothing.
+const api::ecs::ContainerOverride* find_override(
+    const std::optional<api::ecs::TaskOverride>& overrides, const std::string& container);
+
 // What a task of this definition with these overrides asks of an instance; cluster, group, launch
 // type and capacity provider are the caller's to fill in.
 // Errors: ClientException and InvalidParameterException, naming what is wrong.

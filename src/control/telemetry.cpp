@@ -8,11 +8,11 @@
 #include <string>
 
 #include "acs/telemetry.h"
+#include "base/units.h"
+#include "control/reports.h"
 
 namespace control {
 namespace {
-
-constexpr size_t most_reason = 1024;
 
 bool is_health(const std::string& text) {
   return text == "HEALTHY" || text == "UNHEALTHY" || text == "UNKNOWN";
@@ -73,8 +73,6 @@ void take(Step& step, const model::InstanceArn& instance,
   if (!observed.checks.empty()) step.change(std::move(observed));
 }
 
-constexpr double bytes_per_mib = 1024.0 * 1024.0;
-
 // The UUID of the GPU that these metrics are of; empty: they are of something else.
 std::string gpu_of(const acs::GeneralMetricsWrapper& wrapper) {
   for (const acs::MetricDimension& dimension : wrapper.dimensions) {
@@ -97,7 +95,7 @@ model::GpuUsage usage_of(const acs::GeneralMetricsWrapper& wrapper, base::Time n
     if (metric.metric_name == "GPUUtilization") {
       usage.utilization_percent = std::clamp(value, 0.0, 100.0);
     } else if (metric.metric_name == "GPUMemoryUsed") {
-      const double mib = std::clamp(value / bytes_per_mib, 0.0, 1e12);
+      const double mib = std::clamp(value / base::bytes_per_mib, 0.0, 1e12);
       usage.memory_used_mib = static_cast<int64_t>(mib);
     } else if (metric.metric_name == "GPUTemperature") {
       usage.temperature_celsius = value;

@@ -18,6 +18,10 @@ namespace control::testing {
 
 inline const base::Time start_time{std::chrono::seconds(1'750'000'000)};
 
+inline api::ecs::Tag tag(std::string key, std::string value) {
+  return {.key = std::move(key), .value = std::move(value)};
+}
+
 class Plane {
  public:
   explicit Plane(Settings settings = {}, model::ClusterState state = {}, uint64_t seed = 1)

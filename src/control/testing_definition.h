@@ -15,7 +15,7 @@
 namespace control::definition_testing {
 
 // A control plane with nothing in it.
-struct Plane {
+struct EmptyPlane {
   model::ClusterState state;
   placement::Engine engine;
   base::Random random{7};
@@ -26,7 +26,7 @@ struct Plane {
             settings, queue_notes, base::Time(base::Milliseconds(1'700'000'000'123)),
             output};
 
-  Plane() { step.caller.arn = "arn:aws:iam::123456789012:root"; }
+  EmptyPlane() { step.caller.arn = "arn:aws:iam::123456789012:root"; }
 
   // As the server does: text to a typed request to the action.
   base::Result<api::ecs::RegisterTaskDefinitionResponse> register_text(const std::string& text) {
@@ -71,7 +71,7 @@ struct Bad {
 
 inline void expect_refused(const std::vector<Bad>& table) {
   for (const Bad& bad : table) {
-    Plane plane;
+    EmptyPlane plane;
     const auto answer = plane.register_text(bad.text);
     ASSERT_FALSE(answer) << "accepted: " << bad.text;
     EXPECT_EQ(answer.error().code, bad.code) << bad.text << "\n" << answer.error().message;
@@ -83,7 +83,7 @@ inline void expect_refused(const std::vector<Bad>& table) {
 
 inline void expect_accepted(const std::vector<std::string>& table) {
   for (const std::string& text : table) {
-    Plane plane;
+    EmptyPlane plane;
     const auto answer = plane.register_text(text);
     EXPECT_TRUE(answer) << text << "\n" << answer.error().message;
   }

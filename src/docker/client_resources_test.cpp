@@ -1,38 +1,16 @@
 // Images and networks, against recorded answers of a daemon.
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "docker/client.h"
 #include "docker/pause_image.h"
-#include "docker/testing_transport.h"
+#include "docker/testing_client.h"
 #include "docker/wire.h"
 
 namespace docker {
 namespace {
-
-struct Session {
-  explicit Session(std::vector<Exchange> transcript) {
-    transcript.insert(transcript.begin(),
-                      {.request = "GET /version",
-                       .status = 200,
-                       .body = R"({"ApiVersion":"1.41","MinAPIVersion":"1.12"})",
-                       .error = std::nullopt});
-    client = std::make_unique<DockerClient>(
-        std::make_unique<ReplayTransport>(std::move(transcript), calls), Timeouts{});
-  }
-  std::vector<Call> calls;
-  std::unique_ptr<DockerClient> client;
-};
-
-Exchange answer(std::string request, int status, std::string body) {
-  return {.request = std::move(request),
-          .status = status,
-          .body = std::move(body),
-          .error = std::nullopt};
-}
 
 TEST(ClientResources, an_image_is_imported_as_a_tar_with_its_entry_point) {
   Session session({answer("POST /v1.41/images/create?fromSrc=-&repo=berth%2Fpause&tag=1&changes=" +

@@ -7,31 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "docker/testing_transport.h"
+#include "docker/testing_client.h"
+#include "docker/testing_frames.h"
 #include "docker/wire.h"
 
 namespace docker {
 namespace {
-
-const std::string version_body =
-    R"({"Version":"20.10.24","ApiVersion":"1.41","MinAPIVersion":"1.12"})";
-
-struct Session {
-  explicit Session(std::vector<Exchange> transcript, size_t piece = 7) {
-    transcript.insert(transcript.begin(),
-                      Exchange{"GET /version", 200, version_body, std::nullopt});
-    client = std::make_unique<DockerClient>(
-        std::make_unique<ReplayTransport>(std::move(transcript), calls, piece), Timeouts{});
-  }
-  const Call& last() const { return calls.back(); }
-
-  std::vector<Call> calls;
-  std::unique_ptr<DockerClient> client;
-};
-
-Exchange answer(std::string request, int status, std::string body) {
-  return {std::move(request), status, std::move(body), std::nullopt};
-}
 
 Exchange broken(std::string request, TransportError::Kind kind, std::string message) {
   return {std::move(request), 200, "", TransportError{kind, std::move(message)}};
@@ -320,13 +301,6 @@ TEST(Client, an_event_that_is_junk_is_an_error) {
   const auto ended = session.client->events({}, [](const ContainerEvent&) { return true; });
   ASSERT_FALSE(ended.has_value());
   EXPECT_EQ(ended.error().cause, Cause::Other);
-}
-
-std::string frame(char stream, std::string_view payload) {
-  std::string result(8, '\0');
-  result[0] = stream;
-  result[7] = static_cast<char>(payload.size());
-  return result.append(payload);
 }
 
 TEST(Client, logs_are_read_in_the_form_that_the_container_has) {

@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "docker/testing_frames.h"
+
 namespace docker {
 namespace {
-
-std::string frame(char stream, const std::string& bytes) {
-  std::string head{
-      stream, 0, 0, 0, 0, 0, static_cast<char>(bytes.size() >> 8), static_cast<char>(bytes.size())};
-  return head + bytes;
-}
 
 // Neighbouring pieces of one stream as one.
 std::vector<ExecOutput> joined(const std::vector<ExecOutput>& outputs) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/units.h"
 #include "docker/wire.h"
 
 namespace docker {
@@ -77,8 +78,7 @@ std::optional<FakeFailure> FakeRuntime::State::count_call(Operation operation,
 }
 
 int64_t FakeRuntime::State::next_time_ns() {
-  constexpr int64_t ns_per_ms = 1'000'000;
-  last_time_ns = std::max(last_time_ns + 1, now.time_since_epoch().count() * ns_per_ms);
+  last_time_ns = std::max(last_time_ns + 1, now.time_since_epoch().count() * base::ns_per_ms);
   return last_time_ns;
 }
 

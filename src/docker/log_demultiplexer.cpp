@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/time.h"
+#include "base/units.h"
 
 namespace docker {
 namespace {
@@ -17,7 +18,6 @@ constexpr size_t max_error_bytes = 4096;
 // dockerd reads a container's output in buffers of this size; a line that fills one is told in
 // pieces, each but the last of exactly this length.
 constexpr size_t daemon_piece_bytes = 16384;
-constexpr int64_t ns_per_ms = 1'000'000;
 
 }  // namespace
 
@@ -37,9 +37,9 @@ std::optional<int64_t> parse_time_ns(std::string_view text) {
   const std::optional<base::Time> time = base::parse_rfc3339(whole);
   if (!time) return std::nullopt;
   const int64_t ms = time->time_since_epoch().count();
-  constexpr int64_t most_ms = std::numeric_limits<int64_t>::max() / ns_per_ms - 1000;
+  constexpr int64_t most_ms = std::numeric_limits<int64_t>::max() / base::ns_per_ms - 1000;
   if (ms > most_ms || ms < -most_ms) return std::nullopt;
-  return ms * ns_per_ms + fraction_ns;
+  return ms * base::ns_per_ms + fraction_ns;
 }
 
 std::string format_since(int64_t time_ns) {

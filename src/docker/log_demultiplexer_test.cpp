@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "docker/testing_frames.h"
 
 namespace docker {
 namespace {
@@ -30,13 +31,8 @@ std::string time_text(int64_t time_ns) {
                       since_minute % 1'000'000'000);
 }
 
-std::string frame(OutputStream stream, std::string_view payload) {
-  std::string result(8, '\0');
-  result[0] = stream == OutputStream::Stdout ? 1 : 2;
-  for (size_t i = 0; i < 4; ++i) {
-    result[7 - i] = static_cast<char>((payload.size() >> (8 * i)) & 0xffU);
-  }
-  return result.append(payload);
+std::string log_frame(OutputStream stream, std::string_view payload) {
+  return frame(stream == OutputStream::Stdout ? 1 : 2, payload);
 }
 
 // As dockerd writes it: pieces of 16 KiB, each with the line's time, the newline in the last.
@@ -46,7 +42,7 @@ std::string encode(const Line& line, LogForm form) {
   while (!rest.empty()) {
     const std::string payload =
         base::format("{} {}", time_text(line.time_ns), rest.substr(0, piece_bytes));
-    result += form == LogForm::Raw ? payload : frame(line.stream, payload);
+    result += form == LogForm::Raw ? payload : log_frame(line.stream, payload);
     rest.erase(0, std::min(rest.size(), piece_bytes));
   }
   return result;
@@ -148,7 +144,7 @@ TEST(LogDemultiplexer, recorded_frames_of_docker_20_10_become_lines) {
 }
 
 TEST(LogDemultiplexer, a_last_line_without_newline_is_told_at_the_end) {
-  const std::string bytes = frame(OutputStream::Stdout, base::format("{} abc", begin_text));
+  const std::string bytes = log_frame(OutputStream::Stdout, base::format("{} abc", begin_text));
   const auto lines = all_lines(LogForm::Multiplexed, bytes);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].bytes, "abc");
@@ -157,8 +153,8 @@ TEST(LogDemultiplexer, a_last_line_without_newline_is_told_at_the_end) {
 
 TEST(LogDemultiplexer, another_time_begins_another_line_even_without_newline) {
   const std::string bytes =
-      frame(OutputStream::Stdout, time_text(begin_ns) + " before the restart") +
-      frame(OutputStream::Stdout, time_text(begin_ns + 5) + " after\n");
+      log_frame(OutputStream::Stdout, time_text(begin_ns) + " before the restart") +
+      log_frame(OutputStream::Stdout, time_text(begin_ns + 5) + " after\n");
   const auto lines = all_lines(LogForm::Multiplexed, bytes);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].bytes, "before the restart");
@@ -166,9 +162,9 @@ TEST(LogDemultiplexer, another_time_begins_another_line_even_without_newline) {
 }
 
 TEST(LogDemultiplexer, pieces_of_two_streams_do_not_mix) {
-  const std::string bytes = frame(OutputStream::Stdout, time_text(begin_ns) + " aaa") +
-                            frame(OutputStream::Stderr, time_text(begin_ns + 1) + " bbb\n") +
-                            frame(OutputStream::Stdout, time_text(begin_ns) + "  ccc\n");
+  const std::string bytes = log_frame(OutputStream::Stdout, time_text(begin_ns) + " aaa") +
+                            log_frame(OutputStream::Stderr, time_text(begin_ns + 1) + " bbb\n") +
+                            log_frame(OutputStream::Stdout, time_text(begin_ns) + "  ccc\n");
   const auto lines = all_lines(LogForm::Multiplexed, bytes);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].bytes, "bbb");
@@ -213,15 +209,15 @@ std::string error_of(LogForm form, std::string_view bytes) {
 TEST(LogDemultiplexer, bytes_that_are_no_log_are_refused_with_the_cause) {
   EXPECT_EQ(error_of(LogForm::Multiplexed, "HTTP/1.1 200 OK"),
             "the log stream has a frame of an unknown kind");
-  EXPECT_EQ(error_of(LogForm::Multiplexed, frame(OutputStream::Stdout, "no time here\n")),
+  EXPECT_EQ(error_of(LogForm::Multiplexed, log_frame(OutputStream::Stdout, "no time here\n")),
             "the log stream has a line that does not begin with its time");
-  EXPECT_EQ(error_of(LogForm::Multiplexed, frame(OutputStream::Stdout, "short")),
+  EXPECT_EQ(error_of(LogForm::Multiplexed, log_frame(OutputStream::Stdout, "short")),
             "the log stream has a line that does not begin with its time");
   EXPECT_EQ(error_of(LogForm::Raw, "2026-11-21T10:21:47." + std::string(100, '0') + "Z text\n"),
             "the log stream has a line that does not begin with its time");
   EXPECT_EQ(error_of(LogForm::Raw, std::string(100, 'x')),
             "the log stream has a line that does not begin with its time");
-  const std::string whole = frame(OutputStream::Stdout, base::format("{} abc\n", begin_text));
+  const std::string whole = log_frame(OutputStream::Stdout, base::format("{} abc\n", begin_text));
   EXPECT_EQ(error_of(LogForm::Multiplexed, whole.substr(0, whole.size() - 1)),
             "the log stream ended in the middle of a frame");
   EXPECT_EQ(error_of(LogForm::Multiplexed, whole + whole.substr(0, 5)),
@@ -229,7 +225,7 @@ TEST(LogDemultiplexer, bytes_that_are_no_log_are_refused_with_the_cause) {
 }
 
 TEST(LogDemultiplexer, the_daemons_error_frame_is_the_error) {
-  std::string bytes = frame(OutputStream::Stdout, "cannot read the log file");
+  std::string bytes = log_frame(OutputStream::Stdout, "cannot read the log file");
   bytes[0] = 3;
   EXPECT_EQ(error_of(LogForm::Multiplexed, bytes), "cannot read the log file");
 }

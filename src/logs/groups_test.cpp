@@ -9,7 +9,7 @@ std::vector<std::string> names_of(const wire::DescribeLogGroupsResponse& respons
   return names;
 }
 
-wire::CreateLogGroupRequest create_request(const std::string& name) {
+wire::CreateLogGroupRequest group_request(const std::string& name) {
   wire::CreateLogGroupRequest request;
   request.log_group_name = name;
   return request;
@@ -17,7 +17,7 @@ wire::CreateLogGroupRequest create_request(const std::string& name) {
 
 TEST(log_groups, a_new_group_is_described_as_aws_does) {
   TestLogs logs;
-  auto request = create_request("/ecs/train");
+  auto request = group_request("/ecs/train");
   request.tags = {{"team", "vision"}};
   logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", request);
   const wire::LogGroup group = logs.describe_group("/ecs/train");
@@ -35,7 +35,7 @@ TEST(log_groups, a_name_is_taken_only_once) {
   TestLogs logs;
   logs.create_group("a");
   EXPECT_EQ(
-      logs.error("CreateLogGroup", create_request("a")),
+      logs.error("CreateLogGroup", group_request("a")),
       (base::Error{"ResourceAlreadyExistsException", "The specified log group already exists"}));
 }
 
@@ -46,25 +46,25 @@ TEST(log_groups, bad_requests_are_refused_with_the_constraint) {
     EXPECT_EQ(error.code, "InvalidParameterException");
     return error.message;
   };
-  EXPECT_EQ(error_of(create_request("a b")),
+  EXPECT_EQ(error_of(group_request("a b")),
             "1 validation error detected: Value 'a b' at 'logGroupName' failed to satisfy "
             "constraint: Member must satisfy regular expression pattern: [\\.\\-_/#A-Za-z0-9]+");
-  EXPECT_NE(error_of(create_request("")).find("greater than or equal to 1"), std::string::npos);
-  EXPECT_NE(error_of(create_request(std::string(513, 'x'))).find("less than or equal to 512"),
+  EXPECT_NE(error_of(group_request("")).find("greater than or equal to 1"), std::string::npos);
+  EXPECT_NE(error_of(group_request(std::string(513, 'x'))).find("less than or equal to 512"),
             std::string::npos);
-  EXPECT_NE(error_of(create_request("aws/x")).find("reserved"), std::string::npos);
-  auto request = create_request("a");
+  EXPECT_NE(error_of(group_request("aws/x")).find("reserved"), std::string::npos);
+  auto request = group_request("a");
   request.kms_key_id = "arn:aws:kms:eu-west-1:123456789012:key/1";
   EXPECT_NE(error_of(request).find("kmsKeyId"), std::string::npos);
-  request = create_request("a");
+  request = group_request("a");
   request.log_group_class = wire::LogGroupClass::Delivery;
   EXPECT_NE(error_of(request).find("DELIVERY"), std::string::npos);
-  request = create_request("a");
+  request = group_request("a");
   request.tags = {{"aws:x", "y"}};
   EXPECT_NE(error_of(request).find("aws:"), std::string::npos);
   request.tags = {{"x", std::string(257, 'y')}};
   EXPECT_NE(error_of(request).find("256"), std::string::npos);
-  logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", create_request(std::string(512, 'x')));
+  logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", group_request(std::string(512, 'x')));
 }
 
 TEST(log_groups, are_listed_in_the_order_of_their_names_page_by_page) {
@@ -96,7 +96,7 @@ TEST(log_groups, can_be_chosen_by_pattern_class_or_identifier) {
   TestLogs logs;
   for (const char* name : {"DataLogs", "aws-DataLogs", "datalogs", "GroupDataLogs"})
     logs.create_group(name);
-  auto rare = create_request("rare");
+  auto rare = group_request("rare");
   rare.log_group_class = wire::LogGroupClass::InfrequentAccess;
   logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", rare);
 
@@ -197,7 +197,7 @@ TEST(log_groups, tags_are_put_listed_and_removed_by_arn) {
 
 TEST(log_groups, deletion_takes_streams_and_tags_along_and_frees_the_name) {
   TestLogs logs;
-  auto request = create_request("a");
+  auto request = group_request("a");
   request.tags = {{"old", "tag"}};
   logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", request);
   logs.create_stream("a", "s");
@@ -222,7 +222,7 @@ TEST(log_groups, deletion_takes_streams_and_tags_along_and_frees_the_name) {
 
 TEST(log_groups, deletion_protection_keeps_group_and_streams) {
   TestLogs logs;
-  auto request = create_request("a");
+  auto request = group_request("a");
   request.deletion_protection_enabled = true;
   logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", request);
   logs.create_stream("a", "s");

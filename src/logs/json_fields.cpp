@@ -7,13 +7,12 @@ namespace {
 
 // SQLite's names, sqlite.org/json1.html#jtype; a NULL is an absent field.
 JsonField::Kind kind_of(std::string_view type) {
-  using Kind = JsonField::Kind;
-  if (type == "text") return Kind::Text;
-  if (type == "integer" || type == "real") return Kind::Number;
-  if (type == "true") return Kind::True;
-  if (type == "false") return Kind::False;
-  if (type == "null") return Kind::Null;
-  return type.empty() ? Kind::Missing : Kind::Container;
+  if (type == "text") return JsonField::Kind::Text;
+  if (type == "integer" || type == "real") return JsonField::Kind::Number;
+  if (type == "true") return JsonField::Kind::True;
+  if (type == "false") return JsonField::Kind::False;
+  if (type == "null") return JsonField::Kind::Null;
+  return type.empty() ? JsonField::Kind::Missing : JsonField::Kind::Container;
 }
 
 }  // namespace

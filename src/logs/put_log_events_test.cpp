@@ -7,7 +7,6 @@ namespace logs {
 namespace {
 
 constexpr int64_t hour = 3'600'000;
-constexpr int64_t day = 24 * hour;
 
 struct put_log_events : testing::Test {
   put_log_events() {

@@ -18,6 +18,9 @@ inline constexpr std::array<int32_t, 22> retention_days = {
     1,   3,   5,   7,   14,   30,   60,   90,   120,  150,  180,
     365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653};
 inline constexpr size_t max_tags = 50;
+// Of one answer of GetLogEvents and FilterLogEvents.
+inline constexpr int32_t max_events_a_page = 10'000;
+inline constexpr int64_t max_page_bytes = 1'048'576;
 
 // All errors are InvalidParameterException.
 // 1 to 512 of the characters . - _ / # A-Z a-z 0-9. `member` is the name of the request's member.

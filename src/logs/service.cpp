@@ -31,7 +31,8 @@ base::Error unavailable(const base::Error& cause) {
 
 bool writes(const Call& call) {
   const OperationEntry* entry = find_operation(call.operation->name);
-  return entry != nullptr && entry->effect == Effect::Writes;
+  CHECK(entry != nullptr);
+  return entry->effect == Effect::Writes;
 }
 
 }  // namespace
@@ -61,10 +62,6 @@ base::Result<std::unique_ptr<Service>> Service::open(const std::string& path,
       std::move(streams), std::move(events), std::move(json_fields), std::move(sweeper)));
 }
 
-bool Service::is_built(const api::Operation& operation) {
-  return find_operation(operation.name) != nullptr;
-}
-
 // Errors are the database's; the operations' own go into `answers`.
 base::Result<void> Service::run(std::span<const Call> calls, base::Time now,
                                 std::vector<base::Result<api::Any>>& answers) {
@@ -79,12 +76,7 @@ base::Result<void> Service::run(std::span<const Call> calls, base::Time now,
                   .now = now};
   for (const Call& call : calls) {
     const OperationEntry* entry = find_operation(call.operation->name);
-    if (entry == nullptr) {
-      answers.push_back(base::fail(
-          "InvalidAction", base::format("The CloudWatch Logs operation {} is not built in Berth.",
-                                        call.operation->name)));
-      continue;
-    }
+    CHECK(entry != nullptr);
     answers.push_back(entry->run(context, *call.operation, *call.request));
     if (!answers.back() && is_storage_error(answers.back().error()))
       return base::fail(answers.back().error());

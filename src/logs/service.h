@@ -40,8 +40,8 @@ class Service {
   // Runs `calls` in their order, each seeing what those before it did, in one transaction that is
   // on the disk when this returns: the cost of a commit is shared by the batch. One answer for each
   // call, of the operation's output shape.
-  // Errors of a call: CloudWatch Logs' own (a failed call changes nothing); "InvalidAction" for an
-  // operation that is not built; "ServiceUnavailableException" when the file cannot be read or
+  // Calls are of the operations of api::logs_service(). Errors of a call: CloudWatch Logs' own (a
+  // failed call changes nothing); "ServiceUnavailableException" when the file cannot be read or
   // written: then every call of the batch gets it, and nothing of the batch is stored or, when the
   // very commit failed, all or nothing is.
   std::vector<base::Result<api::Any>> handle_batch(std::span<const Call> calls, base::Time now);
@@ -54,9 +54,6 @@ class Service {
   // rounds is often enough: CloudWatch Logs itself takes up to 72.
   // Errors: "ServiceUnavailableException"; nothing was removed then.
   base::Result<bool> sweep(base::Time now);
-
-  // Whether `handle` knows the operation.
-  static bool is_built(const api::Operation& operation);
 
  private:
   Service(std::unique_ptr<sqlite::Database> database, Owner owner, Groups groups, Streams streams,

@@ -6,7 +6,7 @@
 namespace logs {
 namespace {
 
-wire::CreateLogStreamRequest create_request(const std::string& group, const std::string& stream) {
+wire::CreateLogStreamRequest stream_request(const std::string& group, const std::string& stream) {
   wire::CreateLogStreamRequest request;
   request.log_group_name = group;
   request.log_stream_name = stream;
@@ -30,22 +30,22 @@ TEST(log_streams, a_new_stream_has_no_event_times) {
 
 TEST(log_streams, creation_is_refused_with_the_sentences_of_aws) {
   TestLogs logs;
-  EXPECT_EQ(logs.error("CreateLogStream", create_request("a", "s")),
+  EXPECT_EQ(logs.error("CreateLogStream", stream_request("a", "s")),
             (base::Error{"ResourceNotFoundException", "The specified log group does not exist."}));
   logs.create_group("a");
   logs.create_stream("a", "s");
   EXPECT_EQ(
-      logs.error("CreateLogStream", create_request("a", "s")),
+      logs.error("CreateLogStream", stream_request("a", "s")),
       (base::Error{"ResourceAlreadyExistsException", "The specified log stream already exists"}));
   for (const std::string& bad :
        {std::string(), std::string("a:b"), std::string("a*"), std::string(513, 'x')}) {
-    const base::Error error = logs.error("CreateLogStream", create_request("a", bad));
+    const base::Error error = logs.error("CreateLogStream", stream_request("a", bad));
     EXPECT_EQ(error.code, "InvalidParameterException") << bad;
     EXPECT_NE(error.message.find("logStreamName"), std::string::npos) << error.message;
   }
   std::string umlauts;
   for (int index = 0; index < 512; ++index) umlauts += "\xC3\xA4";
-  EXPECT_EQ(logs.error("CreateLogStream", create_request("a", umlauts)), base::Error{});
+  EXPECT_EQ(logs.error("CreateLogStream", stream_request("a", umlauts)), base::Error{});
 }
 
 TEST(log_streams, deletion_removes_the_events_from_every_answer) {

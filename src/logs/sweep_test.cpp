@@ -8,8 +8,6 @@
 namespace logs {
 namespace {
 
-constexpr int64_t day = 86'400'000;
-
 void set_retention(TestLogs& logs, const std::string& group, int days) {
   wire::PutRetentionPolicyRequest request;
   request.log_group_name = group;

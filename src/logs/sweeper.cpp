@@ -9,15 +9,15 @@ namespace logs {
 namespace {
 
 // The places in Sweeper::statements_.
-enum Query : uint8_t {
+enum SweepQuery : uint8_t {
   NextDeletedStream,
   NextDeletedGroup,
   ForgetDeletedStream,
   ForgetDeletedGroup,
-  QueryCount,
+  SweepQueryCount,
 };
 
-constexpr std::array<const char*, QueryCount> queries = {
+constexpr std::array<const char*, SweepQueryCount> sweep_queries = {
     "SELECT id FROM deleted_stream ORDER BY id LIMIT 1",
     "SELECT id FROM deleted_group ORDER BY id LIMIT 1",
     "DELETE FROM deleted_stream WHERE id = ?",
@@ -28,8 +28,8 @@ constexpr std::array<const char*, QueryCount> queries = {
 
 base::Result<Sweeper> Sweeper::prepare(sqlite::Database& database) {
   Sweeper sweeper;
-  sweeper.statements_.reserve(queries.size());
-  for (const char* sql : queries) sweeper.statements_.push_back(TRY(database.prepare(sql)));
+  sweeper.statements_.reserve(sweep_queries.size());
+  for (const char* sql : sweep_queries) sweeper.statements_.push_back(TRY(database.prepare(sql)));
   return sweeper;
 }
 

@@ -24,6 +24,8 @@ namespace wire = api::logs;
 // 2026-01-31T12:00:00Z.
 inline constexpr base::Time test_now{std::chrono::milliseconds(1'769'860'800'000)};
 
+inline constexpr int64_t day = 86'400'000;  // In ms.
+
 inline int64_t ms_before_now(int64_t ms) {
   return test_now.time_since_epoch().count() - ms;
 }

@@ -9,7 +9,7 @@
 namespace model {
 namespace {
 
-ContainerInstance& instance_of(ClusterState& state, const Task& task) {
+ContainerInstance& instance_with(ClusterState& state, const Task& task) {
   const auto found = state.instances.find(task.instance);
   CHECK(found != state.instances.end());
   return found->second;
@@ -55,7 +55,7 @@ void refresh_gpu(const ClusterState& state, GpuSlot& gpu) {
 }
 
 void count_status(ClusterState& state, const Task& task, int32_t by) {
-  ContainerInstance& instance = instance_of(state, task);
+  ContainerInstance& instance = instance_with(state, task);
   if (task.last_status == TaskStatus::Running) {
     instance.running_tasks += by;
   } else if (task.last_status < TaskStatus::Running) {
@@ -64,7 +64,7 @@ void count_status(ClusterState& state, const Task& task, int32_t by) {
 }
 
 void hold(ClusterState& state, const Task& task) {
-  ContainerInstance& instance = instance_of(state, task);
+  ContainerInstance& instance = instance_with(state, task);
   instance.cpu_units_held += task.held.cpu_units;
   instance.memory_mib_held += task.held.memory_mib;
   for (const HostPort& port : task.held.host_ports) {
@@ -94,7 +94,7 @@ void wait_no_more(ClusterState& state, const Task& task) {
 }
 
 void let_go(ClusterState& state, const Task& task) {
-  ContainerInstance& instance = instance_of(state, task);
+  ContainerInstance& instance = instance_with(state, task);
   instance.cpu_units_held -= task.held.cpu_units;
   instance.memory_mib_held -= task.held.memory_mib;
   for (const HostPort& port : task.held.host_ports) instance.ports_held.erase(port);

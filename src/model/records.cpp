@@ -4,6 +4,7 @@
 #include "api/json.h"
 #include "base/format.h"
 #include "model/derived.h"
+#include "model/print_record.h"
 #include "model/record_types.h"
 #include "model/records_capacity.h"
 #include "model/records_services.h"
@@ -140,7 +141,7 @@ InstanceRecord record_of(const ContainerInstance& instance) {
   return record;
 }
 
-ContainerInstance instance_of(InstanceRecord record) {
+ContainerInstance instance_from(InstanceRecord record) {
   ContainerInstance instance;
   instance.arn = std::move(record.arn);
   instance.cluster = std::move(record.cluster);
@@ -310,12 +311,6 @@ base::Error corrupt(std::string_view key, std::string_view why) {
                        key, why)};
 }
 
-template <class Records>
-std::optional<std::string> printed(const Records& records, std::string_view id) {
-  const auto found = records.find(id);
-  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
-}
-
 template <class Record>
 base::Result<Record> read(std::string_view key, std::string_view value) {
   auto record = api::parse<Record>(value);
@@ -368,8 +363,8 @@ std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
   }
   if (auto record = encode_of_service(state_, account_, key)) return std::move(*record);
   if (auto record = encode_of_capacity(state_, key)) return std::move(*record);
-  if (const auto id = behind(key, agent_key_prefix)) return printed(state_.agent_keys, *id);
-  if (const auto id = behind(key, join_token_prefix)) return printed(state_.join_tokens, *id);
+  if (const auto id = behind(key, agent_key_prefix)) return print_record(state_.agent_keys, *id);
+  if (const auto id = behind(key, join_token_prefix)) return print_record(state_.join_tokens, *id);
   if (key == sequence_numbers_key) {
     return api::print(SequenceNumbersRecord{state_.sequence_numbers_reserved});
   }
@@ -388,7 +383,7 @@ base::Result<void> load_record(ClusterState& state, std::string_view key, std::s
     const TaskArn arn = task.arn;
     state.tasks.emplace(arn, std::move(task));
   } else if (key.starts_with(instance_prefix)) {
-    ContainerInstance instance = instance_of(TRY(read<InstanceRecord>(key, value)));
+    ContainerInstance instance = instance_from(TRY(read<InstanceRecord>(key, value)));
     const InstanceArn arn = instance.arn;
     state.instances.emplace(arn, std::move(instance));
   } else if (key.starts_with(cluster_prefix)) {

@@ -2,6 +2,7 @@
 
 #include "api/describe.h"
 #include "api/json.h"
+#include "model/print_record.h"
 
 namespace model {
 
@@ -72,15 +73,9 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix) + std::string(name);
 }
 
-template <class Records>
-std::optional<std::string> printed(const Records& records, std::string_view name) {
-  const auto found = records.find(name);
-  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
-}
-
 template <class Record, class Records>
-base::Result<bool> load_into(Records& records, const std::string Record::* name,
-                             std::string_view value) {
+base::Result<bool> load_by_name(Records& records, const std::string Record::* name,
+                                std::string_view value) {
   Record record = TRY(api::parse<Record>(value));
   std::string key = record.*name;
   records.emplace(std::move(key), std::move(record));
@@ -126,30 +121,30 @@ std::string scaling_activities_key(std::string_view group) {
 std::optional<std::optional<std::string>> encode_of_capacity(const ClusterState& state,
                                                              std::string_view key) {
   const auto name = key.substr(key.find('/') + 1);
-  if (key.starts_with(provider_prefix)) return printed(state.capacity_providers, name);
-  if (key.starts_with(group_prefix)) return printed(state.auto_scaling_groups, name);
-  if (key.starts_with(activities_prefix)) return printed(state.scaling_activities, name);
-  if (key.starts_with(configuration_prefix)) return printed(state.launch_configurations, name);
-  if (key.starts_with(template_prefix)) return printed(state.launch_templates, name);
+  if (key.starts_with(provider_prefix)) return print_record(state.capacity_providers, name);
+  if (key.starts_with(group_prefix)) return print_record(state.auto_scaling_groups, name);
+  if (key.starts_with(activities_prefix)) return print_record(state.scaling_activities, name);
+  if (key.starts_with(configuration_prefix)) return print_record(state.launch_configurations, name);
+  if (key.starts_with(template_prefix)) return print_record(state.launch_templates, name);
   return std::nullopt;
 }
 
 base::Result<bool> load_of_capacity(ClusterState& state, std::string_view key,
                                     std::string_view value) {
   if (key.starts_with(provider_prefix)) {
-    return load_into(state.capacity_providers, &CapacityProvider::name, value);
+    return load_by_name(state.capacity_providers, &CapacityProvider::name, value);
   }
   if (key.starts_with(group_prefix)) {
-    return load_into(state.auto_scaling_groups, &AutoScalingGroup::name, value);
+    return load_by_name(state.auto_scaling_groups, &AutoScalingGroup::name, value);
   }
   if (key.starts_with(activities_prefix)) {
-    return load_into(state.scaling_activities, &ScalingActivities::group, value);
+    return load_by_name(state.scaling_activities, &ScalingActivities::group, value);
   }
   if (key.starts_with(configuration_prefix)) {
-    return load_into(state.launch_configurations, &LaunchConfiguration::name, value);
+    return load_by_name(state.launch_configurations, &LaunchConfiguration::name, value);
   }
   if (key.starts_with(template_prefix)) {
-    return load_into(state.launch_templates, &LaunchTemplate::id, value);
+    return load_by_name(state.launch_templates, &LaunchTemplate::id, value);
   }
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include "api/json.h"
 #include "base/format.h"
+#include "model/print_record.h"
 
 namespace model {
 namespace {
@@ -17,15 +18,9 @@ Arn arn_of(const Account& account, std::string_view key) {
   return Arn(base::format("arn:aws:ecs:{}:{}:{}", account.region, account.id, key));
 }
 
-template <class Records, class Arn>
-std::optional<std::string> printed(const Records& records, const Arn& arn) {
-  const auto found = records.find(arn);
-  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
-}
-
 template <class Arn, class Record>
-base::Result<bool> load_into(std::map<Arn, Record>& records, const Arn Record::* arn,
-                             std::string_view value) {
+base::Result<bool> load_by_arn(std::map<Arn, Record>& records, const Arn Record::* arn,
+                               std::string_view value) {
   Record record = TRY(api::parse<Record>(value));
   const Arn id = record.*arn;
   records.emplace(id, std::move(record));
@@ -56,18 +51,18 @@ std::optional<std::optional<std::string>> encode_of_service(const ClusterState& 
                                                             const Account& account,
                                                             std::string_view key) {
   if (key.starts_with(service_prefix)) {
-    return printed(state.services, arn_of<ServiceArn>(account, key));
+    return print_record(state.services, arn_of<ServiceArn>(account, key));
   }
   if (key.starts_with(events_prefix)) {
     const std::string_view name = key.substr(events_prefix.size());
-    return printed(state.service_events,
-                   arn_of<ServiceArn>(account, base::format("{}{}", service_prefix, name)));
+    return print_record(state.service_events,
+                        arn_of<ServiceArn>(account, base::format("{}{}", service_prefix, name)));
   }
   if (key.starts_with(revision_prefix)) {
-    return printed(state.service_revisions, arn_of<ServiceRevisionArn>(account, key));
+    return print_record(state.service_revisions, arn_of<ServiceRevisionArn>(account, key));
   }
   if (key.starts_with(rollout_prefix)) {
-    return printed(state.service_deployments, arn_of<ServiceDeploymentArn>(account, key));
+    return print_record(state.service_deployments, arn_of<ServiceDeploymentArn>(account, key));
   }
   return std::nullopt;
 }
@@ -75,19 +70,19 @@ std::optional<std::optional<std::string>> encode_of_service(const ClusterState& 
 base::Result<bool> load_of_service(ClusterState& state, std::string_view key,
                                    std::string_view value) {
   if (key.starts_with(service_prefix)) {
-    return load_into<ServiceArn, Service>(state.services, &Service::arn, value);
+    return load_by_arn<ServiceArn, Service>(state.services, &Service::arn, value);
   }
   if (key.starts_with(events_prefix)) {
-    return load_into<ServiceArn, ServiceEvents>(state.service_events, &ServiceEvents::service,
-                                                value);
+    return load_by_arn<ServiceArn, ServiceEvents>(state.service_events, &ServiceEvents::service,
+                                                  value);
   }
   if (key.starts_with(revision_prefix)) {
-    return load_into<ServiceRevisionArn, ServiceRevision>(state.service_revisions,
-                                                          &ServiceRevision::arn, value);
+    return load_by_arn<ServiceRevisionArn, ServiceRevision>(state.service_revisions,
+                                                            &ServiceRevision::arn, value);
   }
   if (key.starts_with(rollout_prefix)) {
-    return load_into<ServiceDeploymentArn, ServiceDeployment>(state.service_deployments,
-                                                              &ServiceDeployment::arn, value);
+    return load_by_arn<ServiceDeploymentArn, ServiceDeployment>(state.service_deployments,
+                                                                &ServiceDeployment::arn, value);
   }
   return false;
 }

@@ -5,9 +5,7 @@
 namespace net {
 namespace {
 
-using ErrorCode = BeastStream::ErrorCode;
-
-ErrorCode to_error(const IoResult& result) {
+BeastStream::ErrorCode to_error(const IoResult& result) {
   switch (result.state) {
     case IoState::Ok:
       return {};
@@ -31,7 +29,7 @@ void complete_later(Transport& transport, BeastStream::Handler handler, const Io
 }
 
 void drain(const std::shared_ptr<Transport>& transport, boost::beast::role_type role,
-           std::move_only_function<void(ErrorCode)> handler) {
+           std::move_only_function<void(BeastStream::ErrorCode)> handler) {
   std::array<char, 4096> rubbish;
   IoResult result;
   do {
@@ -41,7 +39,7 @@ void drain(const std::shared_ptr<Transport>& transport, boost::beast::role_type 
     if (role == boost::beast::role_type::client) transport->shutdown_write();
     transport->close();
     boost::asio::post(transport->executor(),
-                      [done = std::move(handler)]() mutable { done(ErrorCode{}); });
+                      [done = std::move(handler)]() mutable { done(BeastStream::ErrorCode{}); });
     return;
   }
   transport->wait(result.state, [transport, role, done = std::move(handler)](bool open) mutable {
@@ -79,7 +77,7 @@ void BeastStream::start_write(std::shared_ptr<Transport> transport, Parts parts,
 
 void BeastStream::teardown(const std::shared_ptr<Transport>& transport,
                            boost::beast::role_type role,
-                           std::move_only_function<void(ErrorCode)> handler) {
+                           std::move_only_function<void(BeastStream::ErrorCode)> handler) {
   if (role == boost::beast::role_type::server) transport->shutdown_write();
   drain(transport, role, std::move(handler));
 }

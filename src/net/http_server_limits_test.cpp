@@ -13,17 +13,16 @@ namespace {
 using std::chrono::milliseconds;
 using testing::must;
 using testing::RawPeer;
+using testing::simple_get;
 
-constexpr const char* simple_get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
-
-struct Server {
-  explicit Server(HttpServerOptions options = {})
+struct CountingServer {
+  explicit CountingServer(HttpServerOptions options = {})
       : server(must(HttpServer::create(loop, std::move(options),
                                        [this](const HttpRequest&, const Responder& responder) {
                                          ++handled;
                                          responder.respond({200, {}, "ok"});
                                        }))) {}
-  ~Server() { server->stop(); }
+  ~CountingServer() { server->stop(); }
   RawPeer peer() const { return RawPeer(server->port()); }
 
   std::atomic<int> handled{0};
@@ -31,7 +30,7 @@ struct Server {
   std::unique_ptr<HttpServer> server;
 };
 
-int status_for(const Server& server, const std::string& request) {
+int status_for(const CountingServer& server, const std::string& request) {
   RawPeer peer = server.peer();
   peer.send(request);
   const int status = peer.status();
@@ -40,7 +39,7 @@ int status_for(const Server& server, const std::string& request) {
 }
 
 TEST(HttpServerLimits, bad_requests_get_their_status_and_the_connection_ends) {
-  const Server server;
+  const CountingServer server;
   EXPECT_EQ(status_for(server, "nonsense\r\n\r\n"), 400);
   EXPECT_EQ(status_for(server, std::string("\x16\x03\x01\x02\x00\x01\x00\x00\x00", 9)), 400);
   EXPECT_EQ(status_for(server, "GET / HTTP/1.1\r\n\r\n"), 400);
@@ -61,7 +60,7 @@ TEST(HttpServerLimits, bad_requests_get_their_status_and_the_connection_ends) {
 }
 
 TEST(HttpServerLimits, binary_rubbish_never_reaches_the_handler_nor_hurts_the_server) {
-  const Server server;
+  const CountingServer server;
   base::Random random(7);
   for (int round = 0; round < 200; ++round) {
     std::string rubbish;
@@ -80,7 +79,7 @@ TEST(HttpServerLimits, binary_rubbish_never_reaches_the_handler_nor_hurts_the_se
 }
 
 TEST(HttpServerLimits, an_oversized_head_gets_431) {
-  const Server server;
+  const CountingServer server;
   EXPECT_EQ(status_for(server,
                        "GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(70'000, 'a') + "\r\n\r\n"),
             431);
@@ -93,7 +92,7 @@ TEST(HttpServerLimits, an_oversized_head_gets_431) {
 TEST(HttpServerLimits, an_oversized_body_gets_413_even_while_it_is_being_sent) {
   HttpServerOptions options;
   options.body_limit = [](const HttpRequest& head) { return head.target == "/big" ? 100U : 3U; };
-  const Server server(std::move(options));
+  const CountingServer server(std::move(options));
   // The peer still sends when the answer is there already, and must get to read it.
   EXPECT_EQ(status_for(server, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4000000\r\n\r\n" +
                                    std::string(4'000'000, 'x')),
@@ -117,7 +116,7 @@ TEST(HttpServerLimits, errors_come_in_the_shape_that_the_owner_gives_them) {
   options.on_protocol_error = [](int status, std::string_view why) {
     return HttpResponse{status, {{"Content-Type", "application/x-amz-json-1.1"}}, std::string(why)};
   };
-  const Server server(std::move(options));
+  const CountingServer server(std::move(options));
   RawPeer peer = server.peer();
   peer.send("nonsense\r\n\r\n");
   const HttpResponse response = peer.response().value();
@@ -135,14 +134,14 @@ HttpServerOptions hasty() {
 }
 
 TEST(HttpServerLimits, a_slow_head_or_body_gets_408) {
-  const Server server(hasty());
+  const CountingServer server(hasty());
   EXPECT_EQ(status_for(server, "GET / HTT"), 408);
   EXPECT_EQ(status_for(server, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab"), 408);
   EXPECT_EQ(server.handled, 0);
 }
 
 TEST(HttpServerLimits, an_idle_connection_is_closed_without_a_word) {
-  const Server server(hasty());
+  const CountingServer server(hasty());
   RawPeer fresh = server.peer();
   EXPECT_TRUE(fresh.is_closed());
   RawPeer used = server.peer();
@@ -167,7 +166,7 @@ TEST(HttpServerLimits, a_peer_that_does_not_read_its_answer_is_cut) {
 TEST(HttpServerLimits, one_connection_too_many_gets_503_and_a_free_place_serves_again) {
   HttpServerOptions options;
   options.max_connections = 2;
-  const Server server(std::move(options));
+  const CountingServer server(std::move(options));
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 2; ++i) {
     peers.push_back(std::make_unique<RawPeer>(server.server->port()));
@@ -190,7 +189,7 @@ TEST(HttpServerLimits, idle_connections_make_room_when_places_are_few) {
   HttpServerOptions options;
   options.max_connections = 8;
   options.crowded_idle_timeout = milliseconds{20};
-  const Server server(std::move(options));
+  const CountingServer server(std::move(options));
   // Far more than there are places, and all of them stay open for as long as the server lets them.
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 50; ++i) {

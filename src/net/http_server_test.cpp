@@ -16,16 +16,15 @@ using std::chrono::milliseconds;
 using testing::Mailbox;
 using testing::must;
 using testing::RawPeer;
-
-constexpr const char* simple_get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+using testing::simple_get;
 
 // Answers with what came: method, target and body.
 void echo(const HttpRequest& request, const Responder& responder) {
   responder.respond({200, {}, request.method + " " + request.target + " " + request.body});
 }
 
-struct Server {
-  explicit Server(HttpServerOptions options = {}, HttpHandler handler = echo)
+struct ServerWithHandler {
+  explicit ServerWithHandler(HttpServerOptions options = {}, HttpHandler handler = echo)
       : server(must(HttpServer::create(loop, std::move(options), std::move(handler)))) {}
   RawPeer peer() const { return RawPeer(server->port()); }
 
@@ -34,7 +33,7 @@ struct Server {
 };
 
 TEST(HttpServer, answers_one_request_after_the_other_on_one_connection) {
-  Server server;
+  ServerWithHandler server;
   RawPeer peer = server.peer();
   for (int i = 0; i < 3; ++i) {
     peer.send(base::format("POST /{} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi", i));
@@ -47,7 +46,7 @@ TEST(HttpServer, answers_one_request_after_the_other_on_one_connection) {
 }
 
 TEST(HttpServer, answers_pipelined_requests_in_their_order) {
-  Server server;
+  ServerWithHandler server;
   RawPeer peer = server.peer();
   std::string all;
   for (int i = 0; i < 2000; ++i) all += base::format("GET /{} HTTP/1.1\r\nHost: h\r\n\r\n", i);
@@ -59,7 +58,7 @@ TEST(HttpServer, answers_pipelined_requests_in_their_order) {
 
 TEST(HttpServer, tells_the_handler_everything_about_the_request) {
   Mailbox<HttpRequest> seen;
-  Server server({}, [&](HttpRequest request, const Responder& responder) {
+  ServerWithHandler server({}, [&](HttpRequest request, const Responder& responder) {
     seen.put(std::move(request));
     responder.respond({204, {}, ""});
   });
@@ -74,7 +73,7 @@ TEST(HttpServer, tells_the_handler_everything_about_the_request) {
 }
 
 TEST(HttpServer, reads_chunked_bodies) {
-  Server server;
+  ServerWithHandler server;
   RawPeer peer = server.peer();
   peer.send(
       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n"
@@ -85,9 +84,10 @@ TEST(HttpServer, reads_chunked_bodies) {
 TEST(HttpServer, reads_a_large_body_byte_for_byte) {
   HttpServerOptions options;
   options.body_limit = [](const HttpRequest&) { return size_t{16} << 20; };
-  Server server(std::move(options), [](const HttpRequest& request, const Responder& responder) {
-    responder.respond({200, {}, request.body});
-  });
+  ServerWithHandler server(std::move(options),
+                           [](const HttpRequest& request, const Responder& responder) {
+                             responder.respond({200, {}, request.body});
+                           });
   std::string body(size_t{8} << 20, '\0');
   for (size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7 + i / 251);
   RawPeer peer = server.peer();
@@ -97,7 +97,7 @@ TEST(HttpServer, reads_a_large_body_byte_for_byte) {
 }
 
 TEST(HttpServer, a_response_to_head_has_the_length_but_no_body) {
-  Server server({}, [](const HttpRequest& request, const Responder& responder) {
+  ServerWithHandler server({}, [](const HttpRequest& request, const Responder& responder) {
     if (request.target == "/blob")
       return (void)responder.respond({200, {{"Content-Length", "99"}}, ""});
     responder.respond({200, {}, "body"});
@@ -112,7 +112,7 @@ TEST(HttpServer, a_response_to_head_has_the_length_but_no_body) {
 }
 
 TEST(HttpServer, closes_when_the_client_asks_for_it) {
-  Server server;
+  ServerWithHandler server;
   for (const char* request :
        {"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
     RawPeer peer = server.peer();
@@ -128,7 +128,7 @@ TEST(HttpServer, closes_when_the_client_asks_for_it) {
 }
 
 TEST(HttpServer, expect_100_continue_is_answered_before_the_body) {
-  Server server;
+  ServerWithHandler server;
   RawPeer peer = server.peer();
   peer.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
   ASSERT_TRUE(peer.take_until("HTTP/1.1 100 Continue\r\n\r\n"));
@@ -142,7 +142,7 @@ TEST(HttpServer, expect_100_continue_is_answered_before_the_body) {
 }
 
 TEST(HttpServer, answers_a_peer_that_has_closed_its_half) {
-  Server server;
+  ServerWithHandler server;
   RawPeer peer = server.peer();
   peer.send(simple_get);
   peer.half_close();
@@ -151,7 +151,7 @@ TEST(HttpServer, answers_a_peer_that_has_closed_its_half) {
 }
 
 TEST(HttpServer, a_peer_that_leaves_in_the_middle_harms_nobody) {
-  Server server;
+  ServerWithHandler server;
   for (const char* part :
        {"", "GET", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab"}) {
     RawPeer peer = server.peer();
@@ -166,7 +166,7 @@ TEST(HttpServer, a_peer_that_leaves_in_the_middle_harms_nobody) {
 
 TEST(HttpServer, a_peer_that_leaves_before_its_answer_harms_nobody) {
   Mailbox<std::shared_ptr<Responder>> waiting;
-  Server server({}, [&](const HttpRequest&, Responder responder) {
+  ServerWithHandler server({}, [&](const HttpRequest&, Responder responder) {
     waiting.put(std::make_shared<Responder>(std::move(responder)));
   });
   for (int i = 0; i < 3; ++i) {
@@ -183,7 +183,7 @@ TEST(HttpServer, a_peer_that_leaves_before_its_answer_harms_nobody) {
 }
 
 TEST(HttpServer, a_responder_that_is_dropped_answers_500_once) {
-  Server server({}, [](const HttpRequest& request, Responder responder) {
+  ServerWithHandler server({}, [](const HttpRequest& request, Responder responder) {
     const Responder copy = responder;
     if (request.target == "/yes") copy.respond({201, {}, ""});
   });
@@ -196,7 +196,7 @@ TEST(HttpServer, a_responder_that_is_dropped_answers_500_once) {
 
 TEST(HttpServer, the_second_answer_is_refused) {
   std::atomic<int> answers{0};
-  Server server({}, [&](const HttpRequest&, const Responder& responder) {
+  ServerWithHandler server({}, [&](const HttpRequest&, const Responder& responder) {
     for (const int status : {200, 404}) answers += responder.respond({status, {}, ""}) ? 1 : 0;
   });
   RawPeer peer = server.peer();
@@ -206,7 +206,7 @@ TEST(HttpServer, the_second_answer_is_refused) {
 }
 
 TEST(HttpServer, an_impossible_status_becomes_500) {
-  Server server(
+  ServerWithHandler server(
       {}, [](const HttpRequest&, const Responder& responder) { responder.respond({100, {}, ""}); });
   RawPeer peer = server.peer();
   peer.send(simple_get);
@@ -219,7 +219,7 @@ TEST(HttpServer, answers_come_from_other_threads_and_in_any_order_of_connections
     std::shared_ptr<Responder> responder;
   };
   base::Queue<Waiting> waiting(100);
-  Server server({}, [&](const HttpRequest& request, Responder responder) {
+  ServerWithHandler server({}, [&](const HttpRequest& request, Responder responder) {
     waiting.push({request.target, std::make_shared<Responder>(std::move(responder))});
   });
   constexpr size_t count = 20;
@@ -267,7 +267,7 @@ TEST(HttpServer, says_why_it_cannot_listen) {
   HttpServerOptions options;
   options.address = "nowhere";
   EXPECT_EQ(HttpServer::create(loop, options, echo).error().code, "InvalidAddress");
-  Server taken;
+  ServerWithHandler taken;
   options.address = "127.0.0.1";
   options.port = taken.server->port();
   const auto second = HttpServer::create(loop, options, echo);
@@ -279,7 +279,7 @@ TEST(HttpServer, says_why_it_cannot_listen) {
 TEST(HttpServer, stop_cuts_connections_and_no_handler_runs_after_it) {
   std::atomic<bool> stopped{false};
   Mailbox<std::shared_ptr<Responder>> waiting;
-  Server server({}, [&](const HttpRequest&, Responder responder) {
+  ServerWithHandler server({}, [&](const HttpRequest&, Responder responder) {
     EXPECT_FALSE(stopped);
     waiting.put(std::make_shared<Responder>(std::move(responder)));
   });
@@ -300,7 +300,7 @@ TEST(HttpServer, stop_cuts_connections_and_no_handler_runs_after_it) {
 
 TEST(HttpServer, the_loop_may_stop_before_the_server) {
   Mailbox<std::shared_ptr<Responder>> waiting;
-  Server server({}, [&](const HttpRequest&, Responder responder) {
+  ServerWithHandler server({}, [&](const HttpRequest&, Responder responder) {
     waiting.put(std::make_shared<Responder>(std::move(responder)));
   });
   RawPeer peer = server.peer();
@@ -314,7 +314,7 @@ TEST(HttpServer, the_loop_may_stop_before_the_server) {
 
 TEST(HttpServer, starting_and_stopping_under_load_is_clean) {
   for (int round = 0; round < 10; ++round) {
-    Server server;
+    ServerWithHandler server;
     std::vector<std::unique_ptr<RawPeer>> peers;
     for (int i = 0; i < 20; ++i) {
       peers.push_back(std::make_unique<RawPeer>(server.server->port()));

@@ -23,6 +23,7 @@
 namespace net::testing {
 
 constexpr int patience_ms = 60'000;
+constexpr const char* simple_get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 template <class T>
 T must(base::Result<T> result) {

@@ -10,6 +10,8 @@
 
 namespace net {
 
+inline constexpr uint16_t close_going_away = 1001;  // A code of WebSocket::close().
+
 struct WebSocketOptions {
   size_t max_message_bytes = size_t{1} << 20;    // A bigger one from the peer closes with 1009.
   size_t max_queued_bytes = size_t{8} << 20;     // More waiting to be sent closes the connection.

@@ -15,7 +15,6 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;
-using ErrorCode = beast::error_code;
 using BeastWebSocket = websocket::stream<BeastStream, false>;  // Without compression: memory.
 
 constexpr size_t message_overhead = 64;  // What an empty message takes in the queue, about.
@@ -24,7 +23,7 @@ constexpr size_t quoted_body_bytes = 1024;
 constexpr uint16_t abnormal_closure = 1006;
 
 // The code that this end closed with, on its own account, when reading failed with `error`.
-uint16_t own_close_code(ErrorCode error) {
+uint16_t own_close_code(beast::error_code error) {
   if (error == websocket::error::message_too_big || error == websocket::error::buffer_overflow) {
     return websocket::close_code::too_big;
   }
@@ -50,7 +49,7 @@ bool is_handshake_header(const Header& header) {
          beast::iequals(name, "Sec-WebSocket-Key") || beast::iequals(name, "Sec-WebSocket-Version");
 }
 
-base::Error handshake_failure(ErrorCode error, const websocket::response_type& response) {
+base::Error handshake_failure(beast::error_code error, const websocket::response_type& response) {
   if (error == websocket::error::upgrade_declined) {
     return {"HttpError",
             base::format("the server refused the web socket with status {}: {}",
@@ -166,7 +165,7 @@ void WebSocketConnection::accept(std::unique_ptr<Transport> transport, const Htt
   request.target(head.target);
   request.version(11);
   for (const Header& header : head.headers) request.insert(header.name, header.value);
-  stream_->socket.async_accept(request, [self = shared_from_this()](ErrorCode error) {
+  stream_->socket.async_accept(request, [self = shared_from_this()](beast::error_code error) {
     if (self->finished_) return;
     if (error) return self->fail("the opening handshake failed: " + error.message());
     self->open();
@@ -191,7 +190,7 @@ void WebSocketConnection::connect(std::unique_ptr<Transport> transport, HttpRequ
         }
       }));
   stream_->socket.async_handshake(
-      stream_->response, host, target, [self = shared_from_this()](ErrorCode error) {
+      stream_->response, host, target, [self = shared_from_this()](beast::error_code error) {
         if (self->finished_) return;
         if (error) return self->finish(handshake_failure(error, self->stream_->response));
         self->stream_->response = {};
@@ -209,7 +208,7 @@ void WebSocketConnection::open() {
 void WebSocketConnection::read() {
   stream_->buffer.emplace(boost::asio::dynamic_buffer(stream_->incoming));
   stream_->socket.async_read(
-      *stream_->buffer, [self = shared_from_this()](ErrorCode error, size_t) {
+      *stream_->buffer, [self = shared_from_this()](beast::error_code error, size_t) {
         if (self->finished_) return;
         if (error) {
           const websocket::close_reason& reason = self->stream_->socket.reason();
@@ -246,7 +245,7 @@ void WebSocketConnection::write_next() {
   stream_->socket.text(message.kind == Kind::Text);
   stream_->socket.async_write(
       boost::asio::const_buffer(message.bytes.data(), message.bytes.size()),
-      [self = shared_from_this()](ErrorCode error, size_t) {
+      [self = shared_from_this()](beast::error_code error, size_t) {
         if (self->finished_) return;
         if (error == websocket::error::closed || error == boost::asio::error::operation_aborted) {
           return;  // The closing handshake is under way; the reader will tell.
@@ -263,7 +262,7 @@ void WebSocketConnection::write_close(const Outgoing& message) {
   const websocket::close_reason reason(static_cast<websocket::close_code>(message.code),
                                        message.bytes);
   stream_->socket.async_close(reason, [self = shared_from_this(), code = message.code,
-                                       text = message.bytes](ErrorCode error) {
+                                       text = message.bytes](beast::error_code error) {
     if (self->finished_ || error == boost::asio::error::operation_aborted) return;
     if (error) return self->finish(abnormal_closure, error.message());
     self->finish(code, text);

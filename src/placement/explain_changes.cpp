@@ -14,10 +14,10 @@ namespace {
 constexpr size_t most_instances_tried = 64;
 constexpr size_t most_tasks_tried = 128;
 
-std::string name_of(const model::InstanceArn& arn) {
+std::string short_name(const model::InstanceArn& arn) {
   return std::string(model::short_id(arn.str()));
 }
-std::string name_of(const model::TaskArn& arn) {
+std::string short_name(const model::TaskArn& arn) {
   return std::string(model::short_id(arn.str()));
 }
 
@@ -179,8 +179,8 @@ class Finder {
     waited_ = true;
     const bool stopping = task.desired_status == model::TaskStatus::Stopped;
     add(ExplainedChangeKind::Wait,
-        base::format("wait for task {} on instance {}{}", name_of(task.arn),
-                     name_of(each.instance->arn), stopping ? ", which is stopping" : ""),
+        base::format("wait for task {} on instance {}{}", short_name(task.arn),
+                     short_name(each.instance->arn), stopping ? ", which is stopping" : ""),
         each.instance->arn, {task.arn});
   }
 
@@ -203,8 +203,8 @@ class Finder {
       const Offer& offer = fleet_[other.index].offer;
       if (other.index == each.index || !fits(offer, held)) continue;
       add(ExplainedChangeKind::Move,
-          base::format("move task {} from instance {} to instance {}", name_of(task.arn),
-                       name_of(each.instance->arn), name_of(other.instance->arn)),
+          base::format("move task {} from instance {} to instance {}", short_name(task.arn),
+                       short_name(each.instance->arn), short_name(other.instance->arn)),
           each.instance->arn, {task.arn});
       return true;
     }
@@ -234,10 +234,10 @@ class Finder {
     }
     if (where == nullptr) return;
     std::vector<std::string> names;
-    for (const model::TaskArn& arn : fewest) names.push_back(name_of(arn));
+    for (const model::TaskArn& arn : fewest) names.push_back(short_name(arn));
     add(ExplainedChangeKind::Wait,
         base::format("wait for {} tasks on instance {}: {}", fewest.size(),
-                     name_of(where->instance->arn), base::join(names, ", ")),
+                     short_name(where->instance->arn), base::join(names, ", ")),
         where->instance->arn, fewest);
   }
 
@@ -268,7 +268,7 @@ class Finder {
     for (const Considered& each : considered_) {
       if (!only(each, Topic::Attribute)) continue;
       add(ExplainedChangeKind::AddAttribute,
-          base::format("give instance {} the attribute {}", name_of(each.instance->arn),
+          base::format("give instance {} the attribute {}", short_name(each.instance->arn),
                        base::join(each.objections.attributes, ", ")),
           each.instance->arn);
       return;
@@ -279,7 +279,7 @@ class Finder {
     for (const Considered& each : considered_) {
       if (!only(each, Topic::Agent)) continue;
       add(ExplainedChangeKind::ConnectAgent,
-          base::format("bring back the agent of instance {}", name_of(each.instance->arn)),
+          base::format("bring back the agent of instance {}", short_name(each.instance->arn)),
           each.instance->arn);
       return;
     }

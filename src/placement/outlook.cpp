@@ -32,7 +32,7 @@ constexpr double gets_cpu_bound = 1.2;
 constexpr double stays_cpu_bound = 1.1;
 constexpr double least_known = 64;
 
-std::vector<uint32_t> rules_of(const std::vector<pack::Weighted>& kinds) {
+std::vector<uint32_t> rule_numbers(const std::vector<pack::Weighted>& kinds) {
   std::vector<uint32_t> rules;
   for (const pack::Weighted& each : kinds) {
     if (each.kind.rule == 0 || rules.size() == most_rules) continue;
@@ -146,7 +146,7 @@ uint64_t Outlook::restamp(Fleet& fleet) {
 }
 
 void Outlook::rebuild(const model::ClusterState& state, Fleet& fleet, Filters& filters) {
-  const std::vector<uint32_t> rules = rules_of(typical_);
+  const std::vector<uint32_t> rules = rule_numbers(typical_);
   if (profiles_.empty() || rules != rules_) {
     rules_ = rules;
     number_of_.clear();

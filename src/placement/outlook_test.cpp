@@ -9,9 +9,9 @@ namespace placement::test {
 namespace {
 
 // Four instances with 4 GPUs and 40 cores each, and tasks that arrive.
-class World {
+class FourInstances {
  public:
-  World() {
+  FourInstances() {
     for (int i = 0; i < 4; ++i) {
       model::ContainerInstance instance;
       instance.arn = model::instance_arn({}, cluster_name, base::format("{}", i));
@@ -38,7 +38,7 @@ class World {
 };
 
 TEST(Outlook, no_gpu_is_scarce_while_the_cpu_is_what_runs_out) {
-  World world;
+  FourInstances world;
   world.arrive({.cpu_units = 1'024, .whole_gpus = 1}, 100);
   EXPECT_GT(world.outlook.scale().tuning.scarcity, 0) << "a tenth of the CPU that a GPU has";
   const uint64_t before = world.outlook.changed_at();
@@ -50,14 +50,14 @@ TEST(Outlook, no_gpu_is_scarce_while_the_cpu_is_what_runs_out) {
 }
 
 TEST(Outlook, a_few_tasks_say_nothing_about_what_runs_out) {
-  World world;
+  FourInstances world;
   world.arrive({.cpu_units = 30'000}, 32);
   EXPECT_GT(world.outlook.scale().tuning.scarcity, 0);
 }
 
 TEST(Outlook, the_policies_that_were_published_have_no_terms_of_ours) {
   for (const Policy policy : {Policy::Fgd, Policy::BestFit, Policy::Random}) {
-    World world;
+    FourInstances world;
     world.outlook = Outlook(policy);
     world.arrive({.cpu_units = 30'000}, 1'000);
     EXPECT_EQ(world.outlook.scale().tuning.scarcity, 0);

@@ -7,8 +7,6 @@
 namespace reconcile {
 namespace {
 
-using RolloutState = api::ecs::DeploymentRolloutState;
-
 constexpr int32_t default_percent = 50;
 constexpr int32_t least_failures = 3;
 constexpr int32_t most_failures = 200;
@@ -65,7 +63,10 @@ void watch_primary(Draft& draft, const Census& census) {
   count_healthy(draft, count_of(census.group(id), Phase::Healthy));
   const model::Deployment& primary = draft.service().deployments.front();
   const auto& configuration = draft.service().deployment_configuration;
-  if (primary.rollout_state != RolloutState::InProgress || !breaker_enabled(configuration)) return;
+  if (primary.rollout_state != api::ecs::DeploymentRolloutState::InProgress ||
+      !breaker_enabled(configuration)) {
+    return;
+  }
   const int32_t threshold = breaker_threshold(configuration, draft.service().desired_count);
   const auto* const kept =
       model::find_service_deployment(draft.situation.state, primary.service_deployment);
@@ -89,7 +90,9 @@ void watch_primary(Draft& draft, const Census& census) {
 void note_unhealthy(Draft& draft) {
   model::Deployment& primary = draft.altered().deployments.front();
   ++primary.failed_tasks;
-  if (primary.rollout_state == RolloutState::InProgress) ++primary.breaker_failures;
+  if (primary.rollout_state == api::ecs::DeploymentRolloutState::InProgress) {
+    ++primary.breaker_failures;
+  }
 }
 
 }  // namespace reconcile

@@ -17,9 +17,6 @@
 namespace reconcile {
 namespace {
 
-using RolloutState = api::ecs::DeploymentRolloutState;
-using Stage = api::ecs::DeploymentLifecycleHookStage;
-
 // What runs where nobody can reach it does not count, and must not come back.
 void give_up_lost(Draft& draft, const Census& census) {
   for (const Member& member : census.lost) {
@@ -56,7 +53,7 @@ Pool replica_pool(const Draft& draft, const Census& census) {
     }
   }
   const model::Deployment& primary = service.deployments.front();
-  if (primary.rollout_state == RolloutState::Failed) {
+  if (primary.rollout_state == api::ecs::DeploymentRolloutState::Failed) {
     pool.may_start = false;
     pool.may_replace = false;
   }
@@ -64,7 +61,7 @@ Pool replica_pool(const Draft& draft, const Census& census) {
 }
 
 void hold_back(Draft& draft, Pool& pool) {
-  if (held_by_hook(draft, Stage::PreScaleUp)) {
+  if (held_by_hook(draft, api::ecs::DeploymentLifecycleHookStage::PreScaleUp)) {
     pool.may_start = false;
     pool.may_replace = false;
   }

@@ -9,24 +9,25 @@
 namespace secrets {
 namespace {
 
-constexpr size_t most_versions = 100;  // Source: Systems Manager User Guide, "Parameter versions".
+constexpr size_t most_parameter_versions =
+    100;  // Source: Systems Manager User Guide, "Parameter versions".
 constexpr size_t most_path_levels = 15;
 
-std::unexpected<base::Error> invalid(std::string message) {
+std::unexpected<base::Error> validation_error(std::string message) {
   return base::fail("ValidationException", std::move(message));
 }
 
-std::unexpected<base::Error> not_found(std::string_view name) {
+std::unexpected<base::Error> parameter_not_found(std::string_view name) {
   return base::fail("ParameterNotFound", base::format("Parameter {} not found.", name));
 }
 
-base::Result<void> check_name(const std::string& name) {
+base::Result<void> check_parameter_name(const std::string& name) {
   const bool plain = std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_.-/").find(c) != std::string_view::npos;
   });
   if (name.empty() || !plain || name.size() > 1011) {
-    return invalid(
+    return validation_error(
         "Parameter name must be a fully qualified name: letters, digits and the characters _.-/, "
         "at "
         "most 1011 of them.");
@@ -35,7 +36,8 @@ base::Result<void> check_name(const std::string& name) {
   const std::string_view start = std::string_view(name).substr(first);
   if (start.starts_with("aws") || start.starts_with("ssm") || start.starts_with("AWS") ||
       start.starts_with("SSM")) {
-    return invalid("No access to reserved parameter name: a name must not begin with aws or ssm.");
+    return validation_error(
+        "No access to reserved parameter name: a name must not begin with aws or ssm.");
   }
   if (std::cmp_greater(std::ranges::count(name, '/'), most_path_levels)) {
     return base::fail("HierarchyLevelLimitExceededException",
@@ -69,7 +71,7 @@ base::Result<std::optional<Item>> find_parameter(Context& context, const std::st
   return context.vault.find(Kind::Parameter, "/" + name);
 }
 
-bool may_read(const Context& context, const Item& item) {
+bool may_read_parameter(const Context& context, const Item& item) {
   if (!context.reach) return true;
   return std::ranges::any_of(*context.reach, [&](const std::string& allowed) {
     const std::string name = parameter_name(allowed);
@@ -118,16 +120,17 @@ base::Result<api::ssm::Parameter> show(Context& context, const Item& item, const
   return shown;
 }
 
-base::Result<api::ssm::Parameter> read(Context& context, const std::string& text, bool decrypt) {
+base::Result<api::ssm::Parameter> read_parameter(Context& context, const std::string& text,
+                                                 bool decrypt) {
   const Selection selection = selection_of(text);
   const auto item = TRY(find_parameter(context, selection.name));
   if (!item) {
     if (context.reach && std::ranges::find(*context.reach, text) == context.reach->end()) {
       return denied(text);
     }
-    return not_found(text);
+    return parameter_not_found(text);
   }
-  if (!may_read(context, *item)) return denied(text);
+  if (!may_read_parameter(context, *item)) return denied(text);
   const Version* const version = TRY(version_of(*item, selection.selector));
   return show(context, *item, *version, decrypt, selection.selector);
 }
@@ -138,12 +141,13 @@ std::string arn_of(const Owner& owner, const std::string& name) {
 }
 
 base::Result<void> check_put(const api::ssm::PutParameterRequest& request, bool exists) {
-  TRY_VOID(check_name(request.name.value_or("")));
+  TRY_VOID(check_parameter_name(request.name.value_or("")));
   if (!request.allowed_pattern.value_or("").empty()) {
-    return invalid("AllowedPattern is not offered by this version of Berth: leave it out.");
+    return validation_error(
+        "AllowedPattern is not offered by this version of Berth: leave it out.");
   }
   if (!request.policies.value_or("").empty()) {
-    return invalid("Policies are not offered by this version of Berth: leave them out.");
+    return validation_error("Policies are not offered by this version of Berth: leave them out.");
   }
   if (exists && !request.overwrite.value_or(false)) {
     return base::fail("ParameterAlreadyExists",
@@ -151,12 +155,12 @@ base::Result<void> check_put(const api::ssm::PutParameterRequest& request, bool 
                       "option in the request to true.");
   }
   if (exists && !request.tags.empty()) {
-    return invalid(
+    return validation_error(
         "Tags and overwrite cannot be used together: a parameter that exists keeps its "
         "tags.");
   }
   if (!exists && !request.type) {
-    return invalid("A parameter type is required when you create a parameter.");
+    return validation_error("A parameter type is required when you create a parameter.");
   }
   return {};
 }
@@ -241,7 +245,7 @@ Answer<api::ssm::PutParameterResult> put_parameter(Context& context,
   item.changed_at = context.now;
   TRY_VOID(context.vault.add_version(Kind::Parameter, item, {}, request.value.value_or(""),
                                      context.now));
-  if (item.versions.size() > most_versions) item.versions.erase(item.versions.begin());
+  if (item.versions.size() > most_parameter_versions) item.versions.erase(item.versions.begin());
   TRY_VOID(context.vault.put(Kind::Parameter, item));
   api::ssm::PutParameterResult result;
   result.version = item.versions.back().number;
@@ -252,8 +256,8 @@ Answer<api::ssm::PutParameterResult> put_parameter(Context& context,
 Answer<api::ssm::GetParameterResult> get_parameter(Context& context,
                                                    const api::ssm::GetParameterRequest& request) {
   api::ssm::GetParameterResult result;
-  result.parameter =
-      TRY(read(context, request.name.value_or(""), request.with_decryption.value_or(false)));
+  result.parameter = TRY(
+      read_parameter(context, request.name.value_or(""), request.with_decryption.value_or(false)));
   return result;
 }
 
@@ -263,7 +267,7 @@ Answer<api::ssm::GetParametersResult> get_parameters(
   result.parameters.set_present();
   result.invalid_parameters.set_present();
   for (const std::string& name : request.names) {
-    auto parameter = read(context, name, request.with_decryption.value_or(false));
+    auto parameter = read_parameter(context, name, request.with_decryption.value_or(false));
     if (parameter) {
       result.parameters.push_back(std::move(*parameter));
     } else if (parameter.error().code == "ParameterNotFound" ||
@@ -280,10 +284,11 @@ Answer<api::ssm::GetParametersByPathResult> get_parameters_by_path(
     Context& context, const api::ssm::GetParametersByPathRequest& request) {
   std::string path = request.path.value_or("");
   if (!path.starts_with('/')) {
-    return invalid("The parameter path must begin with a forward slash: /app/database.");
+    return validation_error("The parameter path must begin with a forward slash: /app/database.");
   }
   if (!request.parameter_filters.empty()) {
-    return invalid("ParameterFilters are not offered with a path by this version of Berth.");
+    return validation_error(
+        "ParameterFilters are not offered with a path by this version of Berth.");
   }
   if (!path.ends_with('/')) path += '/';
   const auto most = static_cast<size_t>(std::clamp(request.max_results.value_or(10), 1, 10));
@@ -294,7 +299,7 @@ Answer<api::ssm::GetParametersByPathResult> get_parameters_by_path(
     const auto items = TRY(context.vault.list(Kind::Parameter, path, after, 100));
     for (const Item& item : items) {
       if (!is_below(item.name, path, request.recursive.value_or(false))) continue;
-      if (!may_read(context, item)) return denied(item.name);
+      if (!may_read_parameter(context, item)) return denied(item.name);
       if (result.parameters.size() == most) {
         result.next_token = after;
         return result;
@@ -346,7 +351,7 @@ Answer<api::ssm::DeleteParameterResult> delete_parameter(
     Context& context, const api::ssm::DeleteParameterRequest& request) {
   const std::string name = parameter_name(request.name.value_or(""));
   const auto item = TRY(context.vault.find(Kind::Parameter, name));
-  if (!item) return not_found(name);
+  if (!item) return parameter_not_found(name);
   TRY_VOID(context.vault.remove(Kind::Parameter, name));
   return api::ssm::DeleteParameterResult{};
 }

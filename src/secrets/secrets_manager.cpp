@@ -12,18 +12,18 @@ namespace wire = api::secretsmanager;
 constexpr std::string_view current_stage = "AWSCURRENT";
 constexpr std::string_view previous_stage = "AWSPREVIOUS";
 constexpr size_t suffix_length = 7;  // "-AbCdEf" behind the name in an ARN.
-constexpr size_t most_versions = 100;
+constexpr size_t most_secret_versions = 100;
 
-std::unexpected<base::Error> invalid(std::string message) {
+std::unexpected<base::Error> invalid_parameter(std::string message) {
   return base::fail("InvalidParameterException", std::move(message));
 }
 
-std::unexpected<base::Error> not_found() {
+std::unexpected<base::Error> secret_not_found() {
   return base::fail("ResourceNotFoundException",
                     "Secrets Manager can't find the specified secret.");
 }
 
-base::Result<void> check_name(const std::string& name) {
+base::Result<void> check_secret_name(const std::string& name) {
   const bool plain = std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("/_+=.@-").find(c) != std::string_view::npos;
@@ -53,7 +53,7 @@ base::Result<std::optional<Item>> find_secret(Context& context, std::string_view
   return by_arn;
 }
 
-base::Result<bool> may_read(Context& context, const Item& item) {
+base::Result<bool> may_read_secret(Context& context, const Item& item) {
   if (!context.reach) return true;
   for (const std::string& allowed : *context.reach) {
     const auto named = TRY(find_secret(context, allowed));
@@ -65,7 +65,7 @@ base::Result<bool> may_read(Context& context, const Item& item) {
 // A secret that is not to be deleted. Errors: ResourceNotFoundException, InvalidRequestException.
 base::Result<Item> require_secret(Context& context, const std::optional<std::string>& id) {
   auto item = TRY(find_secret(context, id.value_or("")));
-  if (!item) return not_found();
+  if (!item) return secret_not_found();
   if (item->deleted_at) {
     return base::fail("InvalidRequestException",
                       "You can't perform this operation on the secret because it was marked for "
@@ -89,7 +89,7 @@ struct Value {
 template <class Request>
 base::Result<std::optional<Value>> value_of(const Request& request) {
   if (request.secret_string && request.secret_binary) {
-    return invalid(
+    return invalid_parameter(
         "You can't specify both a binary secret value and a string secret value in the "
         "same secret.");
   }
@@ -111,7 +111,7 @@ void take_stage(Item& item, std::string_view stage) {
 
 // Versions without a stage are forgotten, the newest ones excepted.
 void forget_old(Item& item) {
-  while (item.versions.size() > most_versions) {
+  while (item.versions.size() > most_secret_versions) {
     const auto old =
         std::ranges::find_if(item.versions, [](const Version& one) { return one.stages.empty(); });
     if (old == item.versions.end()) return;
@@ -155,9 +155,10 @@ base::Result<std::string> add_value(Context& context, Item& item, const Value& v
 Answer<wire::CreateSecretResponse> create_secret(Context& context,
                                                  const wire::CreateSecretRequest& request) {
   const std::string name = request.name.value_or("");
-  TRY_VOID(check_name(name));
+  TRY_VOID(check_secret_name(name));
   if (!request.add_replica_regions.empty()) {
-    return invalid("AddReplicaRegions is not offered by this version of Berth: leave it out.");
+    return invalid_parameter(
+        "AddReplicaRegions is not offered by this version of Berth: leave it out.");
   }
   const auto value = TRY(value_of(request));
   auto before = TRY(context.vault.find(Kind::Secret, name));
@@ -199,7 +200,7 @@ Answer<wire::PutSecretValueResponse> put_secret_value(Context& context,
                                                       const wire::PutSecretValueRequest& request) {
   Item item = TRY(require_secret(context, request.secret_id));
   const auto value = TRY(value_of(request));
-  if (!value) return invalid("You must provide either SecretString or SecretBinary.");
+  if (!value) return invalid_parameter("You must provide either SecretString or SecretBinary.");
   wire::PutSecretValueResponse response;
   response.version_id =
       TRY(add_value(context, item, *value, request.client_request_token,
@@ -232,7 +233,7 @@ Answer<wire::UpdateSecretResponse> update_secret(Context& context,
 Answer<wire::GetSecretValueResponse> get_secret_value(Context& context,
                                                       const wire::GetSecretValueRequest& request) {
   auto found = TRY(find_secret(context, request.secret_id.value_or("")));
-  if (context.reach && (!found || !TRY(may_read(context, *found)))) {
+  if (context.reach && (!found || !TRY(may_read_secret(context, *found)))) {
     return base::fail("AccessDeniedException",
                       base::format("The task's role may not read the secret {}: its task's "
                                    "definition names no such secret.",
@@ -270,7 +271,7 @@ Answer<wire::GetSecretValueResponse> get_secret_value(Context& context,
 Answer<wire::DescribeSecretResponse> describe_secret(Context& context,
                                                      const wire::DescribeSecretRequest& request) {
   const auto item = TRY(find_secret(context, request.secret_id.value_or("")));
-  if (!item) return not_found();
+  if (!item) return secret_not_found();
   wire::DescribeSecretResponse response;
   response.arn = item->arn;
   response.name = item->name;
@@ -297,7 +298,7 @@ Answer<wire::ListSecretsResponse> list_secrets(Context& context,
   std::vector<std::string> prefixes;
   for (const auto& filter : request.filters) {
     if (filter.key != wire::FilterNameStringType::Name) {
-      return invalid("The filter key is not offered by this version of Berth: use name.");
+      return invalid_parameter("The filter key is not offered by this version of Berth: use name.");
     }
     prefixes.insert(prefixes.end(), filter.values.begin(), filter.values.end());
   }
@@ -338,15 +339,16 @@ Answer<wire::DeleteSecretResponse> delete_secret(Context& context,
   const bool at_once = request.force_delete_without_recovery.value_or(false);
   const int64_t days = request.recovery_window_in_days.value_or(30);
   if (at_once && request.recovery_window_in_days) {
-    return invalid(
+    return invalid_parameter(
         "You can't use ForceDeleteWithoutRecovery in conjunction with "
         "RecoveryWindowInDays.");
   }
   if (days < 7 || days > 30) {
-    return invalid("The RecoveryWindowInDays value must be between 7 and 30 days (inclusive).");
+    return invalid_parameter(
+        "The RecoveryWindowInDays value must be between 7 and 30 days (inclusive).");
   }
   auto item = TRY(find_secret(context, request.secret_id.value_or("")));
-  if (!item) return not_found();
+  if (!item) return secret_not_found();
   const base::Time when = at_once ? context.now : context.now + std::chrono::hours(24 * days);
   if (at_once) {
     TRY_VOID(context.vault.remove(Kind::Secret, item->name));
@@ -364,7 +366,7 @@ Answer<wire::DeleteSecretResponse> delete_secret(Context& context,
 Answer<wire::RestoreSecretResponse> restore_secret(Context& context,
                                                    const wire::RestoreSecretRequest& request) {
   auto item = TRY(find_secret(context, request.secret_id.value_or("")));
-  if (!item) return not_found();
+  if (!item) return secret_not_found();
   item->deleted_at.reset();
   TRY_VOID(context.vault.put(Kind::Secret, *item));
   wire::RestoreSecretResponse response;

@@ -49,7 +49,7 @@ std::string place_of(Kind kind, const std::string& name, int64_t number) {
   return base::format("{}\n{}\n{}", name_of(kind), name, number);
 }
 
-base::Result<Item> read(std::string_view record) {
+base::Result<Item> parse_item(std::string_view record) {
   auto item = api::parse<Item>(record, {.validate = false});
   if (!item) return base::fail(std::string(sqlite::corrupt), item.error().message);
   return std::move(*item);
@@ -78,7 +78,7 @@ base::Result<std::optional<Item>> Vault::find(Kind kind, std::string_view name) 
   sqlite::Statement& query = statements_[Find];
   query.bind_text(1, name_of(kind)).bind_text(2, name);
   if (!TRY(query.step())) return std::optional<Item>();
-  auto item = read(query.column_text(0));
+  auto item = parse_item(query.column_text(0));
   query.reset();
   if (!item) return base::fail(std::move(item).error());
   return std::optional<Item>(std::move(*item));
@@ -103,7 +103,7 @@ base::Result<std::vector<Item>> Vault::list(Kind kind, std::string_view prefix,
   query.bind_int64(4, static_cast<int64_t>(most));
   std::vector<Item> items;
   while (TRY(query.step())) {
-    auto item = read(query.column_text(0));
+    auto item = parse_item(query.column_text(0));
     if (!item) {
       query.reset();
       return base::fail(std::move(item).error());

@@ -4,12 +4,11 @@
 
 #include "acs/messages.h"
 #include "base/log.h"
+#include "server/thread_waits.h"
 
 namespace server {
 namespace {
 
-constexpr uint16_t close_going_away = 1001;
-constexpr base::Milliseconds longest_wait{1'000};
 constexpr base::Milliseconds out_of_service_wait{1'000};
 
 }  // namespace
@@ -100,7 +99,7 @@ void CoreThread::release(driver::Released released) {
     const auto socket = sockets_.find(close.session);
     if (socket == sockets_.end()) continue;
     socket->second->send(acs::encode(acs::ServerError{close.reason.code, close.reason.message}));
-    socket->second->close(close_going_away, close.reason.code);
+    socket->second->close(net::close_going_away, close.reason.code);
   }
   for (control::MachineOrder& order : released.machine_orders) {
     machine_ordered_(std::move(order));
@@ -111,7 +110,7 @@ void CoreThread::release(driver::Released released) {
         "reconnect: {}",
         released.reload_cause);
     for (const auto& [session, socket] : sockets_) {
-      socket->close(close_going_away, "the control plane has restarted");
+      socket->close(net::close_going_away, "the control plane has restarted");
     }
     sockets_.clear();
   }

@@ -7,6 +7,7 @@
 
 #include "api/generated/logs.h"
 #include "base/format.h"
+#include "server/testing_exec.h"
 
 namespace server {
 namespace {
@@ -19,14 +20,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-const base::Time noon{std::chrono::seconds(1'750'000'000)};
-constexpr size_t room = size_t{64} << 20;
 const base::Error busy{"ServiceUnavailableException", "The logs file cannot be used: full."};
 const base::Error no_group{"ResourceNotFoundException", "The specified log group does not exist."};
-
-base::Time after(int64_t ms) {
-  return noon + base::Milliseconds(ms);
-}
 
 ExecLog log_of_a_session() {
   ExecBeginning beginning;

@@ -10,11 +10,11 @@
 #include "crypto/crypto.h"
 #include "json/value.h"
 #include "server/front.h"
+#include "server/thread_waits.h"
 
 namespace server {
 namespace {
 
-constexpr base::Milliseconds longest_wait{1'000};
 // For the agent to come after its client, for a client to come at all, for one to show its token,
 // for one to come back, and for one to take the last output.
 constexpr base::Milliseconds agent_patience{20'000};

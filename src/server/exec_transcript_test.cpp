@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "json/utf8.h"
 #include "json/value.h"
+#include "server/testing_exec.h"
 
 namespace server {
 namespace {
@@ -15,13 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const base::Time noon{std::chrono::seconds(1'750'000'000)};
-constexpr size_t room = size_t{64} << 20;
 constexpr size_t much = size_t{1} << 30;
-
-base::Time after(int64_t ms) {
-  return noon + base::Milliseconds(ms);
-}
 
 ExecTranscript transcript(bool terminal = true) {
   return ExecTranscript({.session = "ecs-execute-command-1",

@@ -11,10 +11,10 @@ namespace server {
 namespace {
 
 constexpr size_t token_bytes = 32;
-constexpr size_t id_bytes = 9;
+constexpr size_t session_id_bytes = 9;
 constexpr size_t longest_logged_command = size_t{64} << 10;
 
-std::unexpected<base::Error> invalid(std::string message) {
+std::unexpected<base::Error> invalid_parameter(std::string message) {
   return base::fail("InvalidParameterException", std::move(message));
 }
 
@@ -24,12 +24,12 @@ base::Result<const api::ecs::Container*> container_of(
   const std::string name = request.container.value_or("");
   if (name.empty() && task.containers.size() == 1) return &task.containers.front();
   if (name.empty()) {
-    return invalid("The task has several containers: name one of them in container.");
+    return invalid_parameter("The task has several containers: name one of them in container.");
   }
   const auto found = std::ranges::find_if(
       task.containers, [&](const api::ecs::Container& one) { return one.name == name; });
   if (found == task.containers.end()) {
-    return invalid(base::format("The task has no container named \"{}\".", name));
+    return invalid_parameter(base::format("The task has no container named \"{}\".", name));
   }
   return &*found;
 }
@@ -82,11 +82,11 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
                                  const std::string& url) {
   const api::ecs::Task& task = subject.task;
   if (!request.interactive.value_or(false)) {
-    return invalid("Interactive is the only mode supported currently.");
+    return invalid_parameter("Interactive is the only mode supported currently.");
   }
-  if (request.command.value_or("").empty()) return invalid("command is empty.");
+  if (request.command.value_or("").empty()) return invalid_parameter("command is empty.");
   if (!task.enable_execute_command.value_or(false)) {
-    return invalid(
+    return invalid_parameter(
         "The execute command failed because execute command was not enabled when the task was run "
         "or the execute command agent isn't running. Run the task with enableExecuteCommand.");
   }
@@ -100,7 +100,7 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
   }
   ExecPlan plan;
   plan.session.id =
-      "ecs-execute-command-" + crypto::to_hex(crypto::random_bytes(id_bytes)).substr(0, 17);
+      "ecs-execute-command-" + crypto::to_hex(crypto::random_bytes(session_id_bytes)).substr(0, 17);
   plan.session.client_token = crypto::to_hex(crypto::random_bytes(token_bytes));
   plan.session.agent_token = crypto::to_hex(crypto::random_bytes(token_bytes));
   const std::string name = container->name.value_or("");

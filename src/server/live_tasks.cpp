@@ -8,7 +8,7 @@ namespace {
 
 // The ARNs that are asked for stand signed in this server's own tokens, so nobody can make two
 // that meet.
-uint64_t hash_of(std::string_view arn) {
+uint64_t hash_of_arn(std::string_view arn) {
   return std::hash<std::string_view>{}(arn);
 }
 
@@ -25,7 +25,7 @@ LiveTasks::LiveTasks() {
 void LiveTasks::take_all(const model::ClusterState& state) {
   std::vector<Bucket> all(buckets);
   for (const auto& [arn, task] : state.tasks) {
-    const uint64_t hash = hash_of(arn.str());
+    const uint64_t hash = hash_of_arn(arn.str());
     if (is_live(&task)) all[hash % buckets].push_back(hash);
   }
   for (size_t i = 0; i < buckets; ++i) {
@@ -35,7 +35,7 @@ void LiveTasks::take_all(const model::ClusterState& state) {
 }
 
 void LiveTasks::put(const model::TaskArn& task, bool live) {
-  const uint64_t hash = hash_of(task.str());
+  const uint64_t hash = hash_of_arn(task.str());
   auto& slot = buckets_[hash % buckets];
   const std::shared_ptr<const Bucket> now = slot.load();
   const auto place = std::ranges::lower_bound(*now, hash);
@@ -54,7 +54,7 @@ void LiveTasks::take(const model::ClusterState& state, const std::vector<model::
 }
 
 bool LiveTasks::contains(std::string_view task_arn) const {
-  const uint64_t hash = hash_of(task_arn);
+  const uint64_t hash = hash_of_arn(task_arn);
   return std::ranges::binary_search(*buckets_[hash % buckets].load(), hash);
 }
 

@@ -3,14 +3,9 @@
 #include <vector>
 
 #include "base/log.h"
+#include "server/thread_waits.h"
 
 namespace server {
-namespace {
-
-constexpr base::Milliseconds longest_wait{1'000};
-constexpr base::Milliseconds sweep_interval{600'000};
-
-}  // namespace
 
 LogsThread::LogsThread(std::unique_ptr<logs::Service> service, base::Clock& clock)
     : service_(std::move(service)),

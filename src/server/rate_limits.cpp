@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 11> agent_operations = {
 static_assert(std::is_sorted(agent_operations.begin(), agent_operations.end()));
 
 // FNV-1a: the ids are not chosen by who wants to meet another one's slot.
-size_t hash_of(std::string_view text) {
+size_t hash_of_key_id(std::string_view text) {
   uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
   return hash ^ (hash >> 32);
@@ -54,7 +54,7 @@ bool RateLimits::pass(std::string_view access_key_id, std::string_view operation
   const bool agent =
       std::binary_search(agent_operations.begin(), agent_operations.end(), operation);
   // Neighbours of an even and an odd number.
-  const size_t slot = hash_of(access_key_id) % (slots / 2) * 2 + (agent ? 1 : 0);
+  const size_t slot = hash_of_key_id(access_key_id) % (slots / 2) * 2 + (agent ? 1 : 0);
   return (agent ? agents_ : clients_).pass(due_[slot], now);
 }
 

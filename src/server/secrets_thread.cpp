@@ -1,14 +1,9 @@
 #include "server/secrets_thread.h"
 
 #include "base/log.h"
+#include "server/thread_waits.h"
 
 namespace server {
-namespace {
-
-constexpr base::Milliseconds longest_wait{1'000};
-constexpr base::Milliseconds sweep_interval{600'000};
-
-}  // namespace
 
 SecretsThread::SecretsThread(std::unique_ptr<secrets::Service> service, base::Clock& clock)
     : service_(std::move(service)),

@@ -48,7 +48,7 @@ std::string id_text(std::string_view bytes) {
   return digits;
 }
 
-std::unexpected<base::Error> invalid(std::string_view why) {
+std::unexpected<base::Error> invalid_message(std::string_view why) {
   return base::fail("InvalidMessage", base::format("A message of a session {}.", why));
 }
 
@@ -71,10 +71,11 @@ std::string encode(const ChannelMessage& message) {
 }
 
 base::Result<ChannelMessage> decode_channel_message(std::string_view frame) {
-  if (frame.size() < header_size + 4) return invalid("is too short");
-  if (get(frame.substr(0, 4)) != header_size) return invalid("has a header of another length");
+  if (frame.size() < header_size + 4) return invalid_message("is too short");
+  if (get(frame.substr(0, 4)) != header_size)
+    return invalid_message("has a header of another length");
   if (get(frame.substr(header_size, 4)) != frame.size() - header_size - 4) {
-    return invalid("is not as long as it says");
+    return invalid_message("is not as long as it says");
   }
   ChannelMessage message;
   message.type = frame.substr(4, type_size);
@@ -86,7 +87,7 @@ base::Result<ChannelMessage> decode_channel_message(std::string_view frame) {
   message.payload_type = static_cast<PayloadType>(get(frame.substr(112, 4)));
   message.payload = frame.substr(header_size + 4);
   if (frame.substr(80, 32) != crypto::as_text(crypto::sha256(message.payload))) {
-    return invalid("has another digest than its payload");
+    return invalid_message("has another digest than its payload");
   }
   return message;
 }

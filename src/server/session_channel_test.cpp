@@ -4,12 +4,12 @@
 #include <rapidcheck/gtest.h>
 
 #include "json/value.h"
+#include "server/testing_exec.h"
 
 namespace server {
 namespace {
 
-const base::Time noon{std::chrono::seconds(1'750'000'000)};
-constexpr size_t room = size_t{1} << 20;
+constexpr size_t channel_room = size_t{1} << 20;
 constexpr std::string_view some_id = "01234567-89ab-cdef-0123-456789abcdef";
 
 std::string input(int64_t sequence, PayloadType type, std::string payload) {
@@ -63,10 +63,10 @@ TEST(SessionChannel, output_waits_for_the_handshake_and_input_for_what_is_missin
   EXPECT_EQ(sent[0].flags, 1U);
   EXPECT_TRUE(channel.output("early", noon).frames.empty());
 
-  auto step = channel.receive(input(1, PayloadType::Output, "b"), room, noon);
+  auto step = channel.receive(input(1, PayloadType::Output, "b"), channel_room, noon);
   EXPECT_EQ(step.input, "");
   EXPECT_EQ(read(step.frames).at(0).type, "acknowledge");
-  step = channel.receive(input(0, PayloadType::HandshakeResponse, "{}"), room, noon);
+  step = channel.receive(input(0, PayloadType::HandshakeResponse, "{}"), channel_room, noon);
   EXPECT_EQ(step.input, "b");
   sent = read(step.frames);
   ASSERT_EQ(sent.size(), 3U);
@@ -78,9 +78,9 @@ TEST(SessionChannel, output_waits_for_the_handshake_and_input_for_what_is_missin
 TEST(SessionChannel, a_repeated_message_is_acknowledged_and_taken_once) {
   SessionChannel channel("s", 1);
   channel.start(noon);
-  channel.receive(input(0, PayloadType::HandshakeResponse, "{}"), room, noon);
-  EXPECT_EQ(channel.receive(input(1, PayloadType::Output, "x"), room, noon).input, "x");
-  const auto again = channel.receive(input(1, PayloadType::Output, "x"), room, noon);
+  channel.receive(input(0, PayloadType::HandshakeResponse, "{}"), channel_room, noon);
+  EXPECT_EQ(channel.receive(input(1, PayloadType::Output, "x"), channel_room, noon).input, "x");
+  const auto again = channel.receive(input(1, PayloadType::Output, "x"), channel_room, noon);
   EXPECT_EQ(again.input, "");
   const auto ack = json::parse(read(again.frames).at(0).payload);
   EXPECT_EQ((*ack)["AcknowledgedMessageId"].text_or(""), some_id);
@@ -90,9 +90,11 @@ TEST(SessionChannel, a_repeated_message_is_acknowledged_and_taken_once) {
 TEST(SessionChannel, sizes_and_the_end_are_told) {
   SessionChannel channel("s", 1);
   channel.start(noon);
-  auto step = channel.receive(input(0, PayloadType::Size, R"({"cols":120,"rows":40})"), room, noon);
+  auto step =
+      channel.receive(input(0, PayloadType::Size, R"({"cols":120,"rows":40})"), channel_room, noon);
   EXPECT_EQ(step.size, (std::pair{120, 40}));
-  step = channel.receive(input(1, PayloadType::Flag, std::string("\0\0\0\2", 4)), room, noon);
+  step =
+      channel.receive(input(1, PayloadType::Flag, std::string("\0\0\0\2", 4)), channel_room, noon);
   EXPECT_TRUE(step.terminated);
   const auto closed = read(channel.finish("exit code 3", noon).frames);
   EXPECT_EQ(closed.at(0).type, "channel_closed");
@@ -114,9 +116,9 @@ std::string acknowledgement(int64_t sequence) {
 SessionChannel opened() {
   SessionChannel channel("s", 1);
   channel.start(noon);
-  channel.receive(acknowledgement(0), room, noon);
-  channel.receive(input(0, PayloadType::HandshakeResponse, "{}"), room, noon);
-  channel.receive(acknowledgement(1), room, noon);
+  channel.receive(acknowledgement(0), channel_room, noon);
+  channel.receive(input(0, PayloadType::HandshakeResponse, "{}"), channel_room, noon);
+  channel.receive(acknowledgement(1), channel_room, noon);
   EXPECT_TRUE(channel.settled());
   return channel;
 }
@@ -134,7 +136,7 @@ TEST(SessionChannel, output_that_the_plugin_was_not_ready_for_is_sent_again) {
   channel.output("a", noon);
   channel.output("b", noon);
   // The plugin keeps the second for later, and has dropped the first.
-  EXPECT_EQ(channel.receive(acknowledgement(3), room, noon).consumed, 1U);
+  EXPECT_EQ(channel.receive(acknowledgement(3), channel_room, noon).consumed, 1U);
   EXPECT_TRUE(channel.tick(noon + base::Milliseconds(499)).frames.empty());
   EXPECT_EQ(channel.next_due(), noon + base::Milliseconds(500));
   const base::Time later = channel.next_due();
@@ -142,7 +144,7 @@ TEST(SessionChannel, output_that_the_plugin_was_not_ready_for_is_sent_again) {
   EXPECT_TRUE(channel.tick(later).frames.empty());
   EXPECT_EQ(sequences(channel.tick(channel.next_due()).frames), Numbers{2});
   EXPECT_FALSE(channel.settled());
-  EXPECT_EQ(channel.receive(acknowledgement(2), room, later).consumed, 1U);
+  EXPECT_EQ(channel.receive(acknowledgement(2), channel_room, later).consumed, 1U);
   EXPECT_TRUE(channel.settled());
   EXPECT_EQ(channel.next_due(), base::Time::max());
 }
@@ -150,21 +152,21 @@ TEST(SessionChannel, output_that_the_plugin_was_not_ready_for_is_sent_again) {
 TEST(SessionChannel, a_plugin_that_comes_back_gets_what_it_has_not_acknowledged_in_order) {
   SessionChannel channel = opened();
   for (const char* const text : {"a", "b", "c"}) channel.output(text, noon);
-  EXPECT_EQ(channel.receive(acknowledgement(2), room, noon).consumed, 1U);
+  EXPECT_EQ(channel.receive(acknowledgement(2), channel_room, noon).consumed, 1U);
   // It has taken "b", but its acknowledgement is lost with the connection.
   EXPECT_EQ(sequences(channel.reconnect(noon).frames), (Numbers{3, 4}));
   EXPECT_EQ(sequences(channel.output("d", noon).frames), Numbers{5});
   // It says nothing of what it has already; what follows settles it.
-  EXPECT_EQ(channel.receive(acknowledgement(4), room, noon).consumed, 2U);
+  EXPECT_EQ(channel.receive(acknowledgement(4), channel_room, noon).consumed, 2U);
   EXPECT_FALSE(channel.settled());
-  EXPECT_EQ(channel.receive(acknowledgement(5), room, noon).consumed, 1U);
+  EXPECT_EQ(channel.receive(acknowledgement(5), channel_room, noon).consumed, 1U);
   EXPECT_TRUE(channel.settled());
 }
 
 TEST(SessionChannel, the_last_message_is_not_sent_again_for_ever) {
   SessionChannel channel = opened();
   channel.output("a", noon);
-  channel.receive(acknowledgement(2), room, noon);
+  channel.receive(acknowledgement(2), channel_room, noon);
   channel.output("b", noon);
   channel.reconnect(noon);
   size_t sent = 0;
@@ -185,9 +187,10 @@ TEST(SessionChannel, input_for_which_there_is_no_room_is_not_acknowledged_and_co
   // What comes early is bounded whatever the room.
   const std::string big(size_t{60} << 10, 'x');
   EXPECT_EQ(channel.receive(input(2, PayloadType::Output, big), 3, noon).frames.size(), 1U);
-  EXPECT_TRUE(channel.receive(input(3, PayloadType::Output, big), room, noon).frames.empty());
+  EXPECT_TRUE(
+      channel.receive(input(3, PayloadType::Output, big), channel_room, noon).frames.empty());
   EXPECT_TRUE(channel.receive(frame, big.size(), noon).frames.empty());
-  EXPECT_EQ(channel.receive(frame, room, noon).input, "abcd" + big);
+  EXPECT_EQ(channel.receive(frame, channel_room, noon).input, "abcd" + big);
 }
 
 // What HandleOutputMessage of the plugin does, and a connection that breaks.
@@ -242,7 +245,7 @@ struct Wire {
   }
   void answer() {
     for (const std::string& frame : std::exchange(plugin.sent, {})) {
-      follow(channel.receive(frame, room, now));
+      follow(channel.receive(frame, channel_room, now));
     }
   }
   void break_connection() {

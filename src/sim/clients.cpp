@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view who = "client";
+constexpr std::string_view client_name = "client";
 
 // A secret of Secrets Manager goes by its ARN, behind which stands what of it is meant.
 std::string value_from(const FamilySecret& secret) {
@@ -155,7 +155,7 @@ void Clients::act(const PlannedCall& call) {
 void Clients::run(const PlannedCall& call) {
   const std::string id = base::format("wish-{}", ledger_.wishes.size() + 1);
   ledger_.wishes[id] = {.family = call.family, .count = call.count, .queueing = call.queueing};
-  ground_.tell(who, "{}: runs {} of {}{}", id, call.count, call.family,
+  ground_.tell(client_name, "{}: runs {} of {}{}", id, call.count, call.family,
                call.queueing ? print(*call.queueing) : "");
   api::ecs::RunTaskRequest request;
   request.cluster = "default";
@@ -169,7 +169,7 @@ void Clients::run(const PlannedCall& call) {
       [this, id](const base::Result<api::ecs::RunTaskResponse>& answer) {
         ledger_.wishes[id].answered = true;
         if (!answer) {
-          return ground_.tell(who, "{}: refused: {}", id, answer.error().message);
+          return ground_.tell(client_name, "{}: refused: {}", id, answer.error().message);
         }
         std::string text;
         for (const api::ecs::Task& task : answer->tasks) {
@@ -179,7 +179,7 @@ void Clients::run(const PlannedCall& call) {
           text +=
               base::format(" ({}: {})", failure.reason.value_or(""), failure.detail.value_or(""));
         }
-        ground_.tell(who, "{}: has{}", id, text);
+        ground_.tell(client_name, "{}: has{}", id, text);
       },
       [this](api::ecs::RunTaskRequest& again) { plant_.retried(again); });
 }
@@ -193,7 +193,7 @@ std::string Clients::some_task() const {
 }
 
 void Clients::stop(const std::string& task_arn) {
-  ground_.tell(who, "stops task {}", short_name(task_arn));
+  ground_.tell(client_name, "stops task {}", short_name(task_arn));
   ledger_.stops.insert(task_arn);
   api::ecs::StopTaskRequest request;
   request.cluster = "default";

@@ -17,6 +17,8 @@
 
 namespace sim {
 
+inline constexpr std::string_view owner_name = "owner";  // Of every kind of owner, in a story.
+
 struct Failure {
   std::string checker;   // "double_booking"
   std::string sentence;  // What is wrong, with names and figures.

@@ -7,8 +7,6 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view who = "owner";
-
 using api::autoscaling::AutoScalingGroup;
 
 api::ecs::CreateCapacityProviderRequest provider_of(const PlannedGroup& group) {
@@ -52,8 +50,8 @@ void GroupOwners::make_source(const std::string& type, const std::function<void(
 }
 
 void GroupOwners::make_group(const PlannedGroup& group) {
-  ground_.tell(who, "makes {} of {}: {} to {}, {} now", group.name, group.type, group.min_size,
-               group.max_size, group.desired);
+  ground_.tell(owner_name, "makes {} of {}: {} to {}, {} now", group.name, group.type,
+               group.min_size, group.max_size, group.desired);
   api::autoscaling::CreateAutoScalingGroupType request;
   request.auto_scaling_group_name = group.name;
   request.launch_configuration_name = group.type;
@@ -66,7 +64,7 @@ void GroupOwners::make_group(const PlannedGroup& group) {
   caller_.insist<Response>("CreateAutoScalingGroup", request,
                            [this, &group](const base::Result<Response>& made) {
                              if (!made)
-                               ground_.tell(who, "{}: {}", group.name, made.error().message);
+                               ground_.tell(owner_name, "{}: {}", group.name, made.error().message);
                              make_provider(group);
                            });
 }
@@ -76,7 +74,7 @@ void GroupOwners::make_provider(const PlannedGroup& group) {
   caller_.insist<Response>("CreateCapacityProvider", provider_of(group),
                            [this, &group](const base::Result<Response>& made) {
                              if (!made)
-                               ground_.tell(who, "{}: {}", group.name, made.error().message);
+                               ground_.tell(owner_name, "{}: {}", group.name, made.error().message);
                              associate(group.name);
                            });
 }
@@ -90,7 +88,7 @@ void GroupOwners::associate(const std::string& provider) {
   using Response = api::ecs::PutClusterCapacityProvidersResponse;
   caller_.insist<Response>(
       "PutClusterCapacityProviders", request, [this, provider](const base::Result<Response>& put) {
-        ground_.tell(who, "{} {}", provider, put ? "is the cluster's" : put.error().message);
+        ground_.tell(owner_name, "{} {}", provider, put ? "is the cluster's" : put.error().message);
       });
 }
 
@@ -99,7 +97,7 @@ void GroupOwners::act(const PlannedGroupCall& call) {
   if (call.kind == EndOne) return end_one(call.group);
   if (call.kind == Delete) return remove(call.group);
   if (call.kind == SetDesired) {
-    ground_.tell(who, "{}: wants {} machine(s)", call.group, call.desired);
+    ground_.tell(owner_name, "{}: wants {} machine(s)", call.group, call.desired);
     api::autoscaling::SetDesiredCapacityType request;
     request.auto_scaling_group_name = call.group;
     request.desired_capacity = call.desired;
@@ -110,12 +108,12 @@ void GroupOwners::act(const PlannedGroupCall& call) {
   request.auto_scaling_group_name = call.group;
   using Response = api::autoscaling::UpdateAutoScalingGroupResponse;
   if (call.kind == Limits) {
-    ground_.tell(who, "{}: at most {} machine(s)", call.group, call.max_size);
+    ground_.tell(owner_name, "{}: at most {} machine(s)", call.group, call.max_size);
     request.min_size = 0;
     request.max_size = call.max_size;
     return caller_.call<Response>("UpdateAutoScalingGroup", request);
   }
-  ground_.tell(who, "{}: machines are {} from now on", call.group, call.type);
+  ground_.tell(owner_name, "{}: machines are {} from now on", call.group, call.type);
   request.launch_configuration_name = call.type;
   make_source(call.type,
               [this, request] { caller_.call<Response>("UpdateAutoScalingGroup", request); });
@@ -129,7 +127,7 @@ void GroupOwners::end_one(const std::string& group) {
   const auto& machines = found->second.machines;
   const model::Machine& machine = machines[ground_.random.below(machines.size())];
   if (machine.id.empty()) return;
-  ground_.tell(who, "{}: ends {}", group, machine.id);
+  ground_.tell(owner_name, "{}: ends {}", group, machine.id);
   api::autoscaling::TerminateInstanceInAutoScalingGroupType request;
   request.instance_id = machine.id;
   request.should_decrement_desired_capacity = ground_.random.chance(50);
@@ -137,7 +135,7 @@ void GroupOwners::end_one(const std::string& group) {
 }
 
 void GroupOwners::remove(const std::string& group) {
-  ground_.tell(who, "deletes {}", group);
+  ground_.tell(owner_name, "deletes {}", group);
   api::autoscaling::DeleteAutoScalingGroupType request;
   request.auto_scaling_group_name = group;
   request.force_delete = true;

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view who = "provider";
+constexpr std::string_view provider_name = "provider";
 constexpr base::Milliseconds soonest{10};
 
 }  // namespace
@@ -31,7 +31,7 @@ void MachineProvider::answer(const Report& report, control::MachineReport what) 
 
 void MachineProvider::not_launched(const std::string& token, const Report& report,
                                    std::string reason) {
-  ground_.tell(who, "launch {}: {}", token.substr(token.size() - 8), reason);
+  ground_.tell(provider_name, "launch {}: {}", token.substr(token.size() - 8), reason);
   answer(report, control::MachineNotLaunched{token, std::move(reason)});
 }
 
@@ -45,7 +45,7 @@ void MachineProvider::launch(const control::LaunchMachine& order, const Report& 
       return not_launched(order.token, report, "no machine is left");
     }
     const std::string id = hands_.make(order.instance_type);
-    ground_.tell(who, "{} is launched for {} ({})", id, order.group,
+    ground_.tell(provider_name, "{} is launched for {} ({})", id, order.group,
                  order.token.substr(order.token.size() - 8));
     const base::Time now = ground_.events.now();
     machines_.push_back({.token = order.token,
@@ -70,7 +70,7 @@ void MachineProvider::terminate(const control::TerminateMachine& order, const Re
   const auto machine = std::ranges::find(machines_, order.id, &ProvidedMachine::id);
   const bool is_there = machine != machines_.end() && !machine->has_ended;
   if (is_there && ground_.mishap(ground_.rates.end_fails)) {
-    ground_.tell(who, "{} cannot be ended now", order.id);
+    ground_.tell(provider_name, "{} cannot be ended now", order.id);
     return answer(report, control::MachineNotTerminated{order.id, "it is stuck"});
   }
   if (is_there) {

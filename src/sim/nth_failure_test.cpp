@@ -40,7 +40,7 @@ void main_flows(base::Random&, Rates& rates, WorkPlan& plan) {
 
 constexpr Workload flows{"main_flows", "one task of each kind", main_flows};
 
-std::string told(const RunResult& result) {
+std::string failure_text(const RunResult& result) {
   std::string text = result.failure->checker + ": " + result.failure->sentence;
   for (const StoryLine& line : result.latest) text += "\n" + print(line);
   return text;
@@ -90,7 +90,7 @@ TEST_P(NthOperation, fails_once_and_every_task_comes_to_its_end) {
       const RunResult result = run_once(1, flows, &plant);
       ASSERT_FALSE(result.failure.has_value())
           << "operation " << nth << (effect == Effect::None ? " not done" : " done") << ", "
-          << told(result);
+          << failure_text(result);
       struck = plant.struck();
     }
     EXPECT_GT(nth, 20U);
@@ -174,7 +174,7 @@ TEST_P(NthStoreCall, fails_once_and_nothing_is_lost) {
   for (; struck; ++nth) {
     FailingStorePlant plant(GetParam().second, nth);
     const RunResult result = run_once(1, flows, &plant);
-    ASSERT_FALSE(result.failure.has_value()) << "call " << nth << ", " << told(result);
+    ASSERT_FALSE(result.failure.has_value()) << "call " << nth << ", " << failure_text(result);
     struck = plant.struck();
   }
   EXPECT_GT(nth, 5U);

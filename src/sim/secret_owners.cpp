@@ -7,7 +7,6 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view who = "owner";
 namespace sm = api::secretsmanager;
 
 }  // namespace
@@ -20,7 +19,7 @@ void SecretOwners::act(const PlannedSecretCall& call) {
 void SecretOwners::put(const std::string& secret) {
   const std::string token = base::format("{:032}", ++values_);
   std::string value = base::format("{}{}-{}", secret_mark, values_, ground_.random.hex(8));
-  ground_.tell(who, "puts value {} of secret {}", values_, secret);
+  ground_.tell(owner_name, "puts value {} of secret {}", values_, secret);
   if (!is_parameter(secret)) {
     if (secret == "sim/members") value = base::format(R"({{"{}":"{}"}})", secret_member, value);
     return create(secret, value, token);
@@ -66,7 +65,7 @@ void SecretOwners::replace(const std::string& secret, const std::string& value,
 }
 
 void SecretOwners::remove(const std::string& secret) {
-  ground_.tell(who, "deletes secret {}", secret);
+  ground_.tell(owner_name, "deletes secret {}", secret);
   if (is_parameter(secret)) {
     api::ssm::DeleteParameterRequest request;
     request.name = secret;

@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view who = "server";
+constexpr std::string_view server_name = "server";
 constexpr uint16_t going_away = 1001;
 constexpr size_t most_per_turn = 50;
 constexpr base::Milliseconds no_patience{0};
@@ -84,7 +84,7 @@ void Server::start() {
   auto started = driver::Driver::start(watched_, settings_, ground_.random.next(), "server",
                                        no_patience, local_now());
   if (!started) {
-    ground_.tell(who, "cannot start: {}", started.error().message);
+    ground_.tell(server_name, "cannot start: {}", started.error().message);
     if (ground_.failure) return;
     ground_.events.after(std::chrono::seconds(2), [this] { start(); });
     return;
@@ -92,7 +92,7 @@ void Server::start() {
   driver_ = std::move(*started);
   out_of_service_ = false;
   ++life_;
-  ground_.tell(who, "is up with {} task(s) on {} instance(s)", state()->tasks.size(),
+  ground_.tell(server_name, "is up with {} task(s) on {} instance(s)", state()->tasks.size(),
                state()->instances.size());
   if (watcher_.loaded) watcher_.loaded(*state());
   schedule_timer();
@@ -128,7 +128,7 @@ void Server::die() {
 
 void Server::crash(std::string_view why) {
   if (driver_ == nullptr) return;
-  ground_.tell(who, "dies: {}", why);
+  ground_.tell(server_name, "dies: {}", why);
   die();
 }
 
@@ -239,7 +239,7 @@ void Server::turn() {
   const bool alone = inputs.size() == 1 && driver_->next_timer() > now;
   driver::Released released = driver_->turn(std::move(inputs), now);
   if (faulty_.crashed()) {
-    ground_.tell(who, "dies in a commit");
+    ground_.tell(server_name, "dies in a commit");
     die();
     return ground_.events.after(
         ground_.between(base::Milliseconds{100}, ground_.rates.longest_downtime),
@@ -248,7 +248,7 @@ void Server::turn() {
   plant_.out_of_driver(released, now);
   out_of_service_ = released.out_of_service.has_value();
   if (released.reloaded) {
-    ground_.tell(who, "a write failed or its outcome is unknown: {}",
+    ground_.tell(server_name, "a write failed or its outcome is unknown: {}",
                  out_of_service_ ? "out of service" : "the state was loaded again");
   }
   if (!out_of_service_) {

@@ -11,8 +11,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view who = "owner";
-
 api::ecs::CreateServiceRequest request_of(const PlannedService& service) {
   api::ecs::CreateServiceRequest request;
   request.cluster = "default";
@@ -67,7 +65,7 @@ void ServiceOwners::provide() {
 
 void ServiceOwners::make(const PlannedService& service) {
   if (calm_) return;
-  ground_.tell(who, "makes {} of {}, {} to {} %", service.name,
+  ground_.tell(owner_name, "makes {} of {}, {} to {} %", service.name,
                service.daemon     ? base::format("{} on each instance", service.family)
                : service.external ? base::format("{} tasks in task sets", service.desired)
                                   : base::format("{} x {}", service.desired, service.family),
@@ -75,8 +73,8 @@ void ServiceOwners::make(const PlannedService& service) {
   caller_.insist<api::ecs::CreateServiceResponse>(
       "CreateService", request_of(service),
       [this, service](const base::Result<api::ecs::CreateServiceResponse>& made) {
-        if (made) return ground_.tell(who, "{} is there", service.name);
-        ground_.tell(who, "{} is refused: {}", service.name, made.error().message);
+        if (made) return ground_.tell(owner_name, "{} is there", service.name);
+        ground_.tell(owner_name, "{} is refused: {}", service.name, made.error().message);
         // One of that name is still being deleted.
         const bool later = made.error().message.find("Draining") != std::string::npos;
         if (later) ground_.events.after(seconds(20), [this, service] { make(service); });
@@ -118,14 +116,14 @@ void ServiceOwners::update(const PlannedServiceCall& call) {
     if (services_.at(call.service).daemon) return;
     request.desired_count = call.desired;
   }
-  ground_.tell(who, "{}: {}", call.service,
+  ground_.tell(owner_name, "{}: {}", call.service,
                call.kind == Deploy  ? "deploys " + call.family
                : call.kind == Force ? "deploys anew"
                                     : base::format("scales to {}", call.desired));
   caller_.insist<api::ecs::UpdateServiceResponse>(
       "UpdateService", request,
       [this, name = call.service](const base::Result<api::ecs::UpdateServiceResponse>& updated) {
-        if (!updated) ground_.tell(who, "{}: refused: {}", name, updated.error().message);
+        if (!updated) ground_.tell(owner_name, "{}: refused: {}", name, updated.error().message);
       });
 }
 
@@ -143,7 +141,7 @@ void ServiceOwners::protect(const std::string& service) {
     if (ground_.random.chance(50) && request.tasks.size() < 10) request.tasks.push_back(arn.str());
   }
   if (request.tasks.empty()) return;
-  ground_.tell(who, "{}: {} {} of its tasks", service,
+  ground_.tell(owner_name, "{}: {} {} of its tasks", service,
                *request.protection_enabled ? "protects" : "exposes", request.tasks.size());
   caller_.call<api::ecs::UpdateTaskProtectionResponse>("UpdateTaskProtection", request);
 }
@@ -156,7 +154,7 @@ void ServiceOwners::describe(const std::string& service) {
 }
 
 void ServiceOwners::remove(const std::string& service) {
-  ground_.tell(who, "deletes {}", service);
+  ground_.tell(owner_name, "deletes {}", service);
   api::ecs::DeleteServiceRequest request;
   request.cluster = "default";
   request.service = service;

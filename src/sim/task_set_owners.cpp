@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace sim {
-namespace {
-
-constexpr std::string_view who = "owner";
-
-}  // namespace
 
 void TaskSetOwners::act(const PlannedTaskSetCall& call) {
   using enum PlannedTaskSetCall::Kind;
@@ -39,30 +34,32 @@ void TaskSetOwners::make(const PlannedTaskSetCall& call) {
   scale.unit = api::ecs::ScaleUnit::Percent;
   scale.value = call.percent;
   request.client_token = base::format("set-{}", ++made_);
-  ground_.tell(who, "{}: makes {} of {} at {} %", call.service, *request.client_token, call.family,
-               call.percent);
+  ground_.tell(owner_name, "{}: makes {} of {} at {} %", call.service, *request.client_token,
+               call.family, call.percent);
   using Response = api::ecs::CreateTaskSetResponse;
-  caller_.insist<Response>(
-      "CreateTaskSet", request,
-      [this, service = call.service,
-       token = *request.client_token](const base::Result<Response>& made) {
-        if (!made) {
-          return ground_.tell(who, "{}: {} is refused: {}", service, token, made.error().message);
-        }
-        const std::string arn = made->task_set->task_set_arn.value_or("");
-        ground_.tell(who, "{}: {} is task set {}", service, token, short_name(arn));
-        sets_[service].push_back(arn);
-      });
+  caller_.insist<Response>("CreateTaskSet", request,
+                           [this, service = call.service,
+                            token = *request.client_token](const base::Result<Response>& made) {
+                             if (!made) {
+                               return ground_.tell(owner_name, "{}: {} is refused: {}", service,
+                                                   token, made.error().message);
+                             }
+                             const std::string arn = made->task_set->task_set_arn.value_or("");
+                             ground_.tell(owner_name, "{}: {} is task set {}", service, token,
+                                          short_name(arn));
+                             sets_[service].push_back(arn);
+                           });
 }
 
 void TaskSetOwners::note(const std::string& service, const std::string& set,
                          const base::Error& refusal) {
-  ground_.tell(who, "{}: task set {}: refused: {}", service, short_name(set), refusal.message);
+  ground_.tell(owner_name, "{}: task set {}: refused: {}", service, short_name(set),
+               refusal.message);
   if (refusal.code == "TaskSetNotFoundException") std::erase(sets_[service], set);
 }
 
 void TaskSetOwners::scale(const std::string& service, const std::string& set, int32_t percent) {
-  ground_.tell(who, "{}: scales task set {} to {} %", service, short_name(set), percent);
+  ground_.tell(owner_name, "{}: scales task set {} to {} %", service, short_name(set), percent);
   api::ecs::UpdateTaskSetRequest request;
   request.cluster = "default";
   request.service = service;
@@ -78,7 +75,7 @@ void TaskSetOwners::scale(const std::string& service, const std::string& set, in
 }
 
 void TaskSetOwners::promote(const std::string& service, const std::string& set) {
-  ground_.tell(who, "{}: makes task set {} the PRIMARY one", service, short_name(set));
+  ground_.tell(owner_name, "{}: makes task set {} the PRIMARY one", service, short_name(set));
   api::ecs::UpdateServicePrimaryTaskSetRequest request;
   request.cluster = "default";
   request.service = service;
@@ -91,7 +88,7 @@ void TaskSetOwners::promote(const std::string& service, const std::string& set) 
 }
 
 void TaskSetOwners::remove(const std::string& service, const std::string& set, bool force) {
-  ground_.tell(who, "{}: deletes task set {}{}", service, short_name(set),
+  ground_.tell(owner_name, "{}: deletes task set {}{}", service, short_name(set),
                force ? " with force" : "");
   api::ecs::DeleteTaskSetRequest request;
   request.cluster = "default";

@@ -5,7 +5,7 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view checker = "store_keeps_its_word";
+constexpr std::string_view checker_name = "store_keeps_its_word";
 
 void perform(const store::Batch& batch, WatchedStore::Records& records) {
   for (const store::Put& put : batch.puts) records[put.key] = put.value;
@@ -42,8 +42,8 @@ base::Result<std::vector<store::Record>> WatchedStore::load() {
   if (open_ && shown == *open_) {
     acknowledged_ = std::move(shown);
   } else if (shown != acknowledged_) {
-    ground_.fail(checker, "after a reload the store does not show what it had acknowledged: " +
-                              difference(acknowledged_, shown));
+    ground_.fail(checker_name, "after a reload the store does not show what it had acknowledged: " +
+                                   difference(acknowledged_, shown));
     return base::fail("Stopped", "A check has failed.");
   }
   open_.reset();

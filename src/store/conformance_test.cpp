@@ -12,11 +12,10 @@
 #include "store/sqlite/sqlite_store.h"
 #include "store/store.h"
 #include "store/temporary_directory.h"
+#include "store/testing_wait.h"
 
 namespace store {
 namespace {
-
-constexpr base::Milliseconds at_once{0};
 
 // An engine with its durable part.
 class Engine {

@@ -50,6 +50,14 @@ EXCEPTIONS = {
     ("src/placement/place.cpp", "unordered_"),
 }
 
+# What a line at the left edge of an unnamed namespace defines: a type, an alias, a constant, a function.
+NAME_DEFINED = re.compile(
+    r"(?:struct|class|enum class|enum|union) (?P<type>\w+)[ {;:]|using (?P<alias>\w+) =|"
+    r"(?:inline )?(?:const|constexpr) [\w:<>,&* ]*?(?P<constant>\w+)(?:\[\w*\])*\s*[={(]|"
+    r"(?:\[\[\w+\]\] )?[A-Za-z_][\w:<>,&* ]*?[\s&*>](?P<function>\w+)\(")
+# Functions of one name for several types, each beside what it is about.
+OVERLOADED = {"apply_one", "encode", "key_of", "parse_into"}
+
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(home|Users|root)/\w+")
 TODO = re.compile(r"\b(TODO|FIXME|XXX)\b(?![^\n]*#\d+)")
 MUTEX = re.compile(r"\bstd::(recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|"
@@ -79,6 +87,24 @@ def code_of(text):
         return re.sub(r"[^\n]", " ", found)
 
     return pattern.sub(blank, text)
+
+
+def own_names(code):
+    """Yields (line, namespace, name) of what the unnamed namespaces of a file define."""
+    open_blocks = []  # The name of a namespace, "" of an unnamed one, None of any other block.
+    for number, line in enumerate(code.split("\n"), 1):
+        namespace = re.match(r"namespace (?:(\S+) )?\{", line)
+        if open_blocks and open_blocks[-1] == "" and not namespace:
+            found = NAME_DEFINED.match(line)
+            name = found and next(filter(None, found.groups()))
+            if name and name not in OVERLOADED and not re.match(r"TEST|RC_|using namespace|return|template", line):
+                yield number, "::".join(filter(None, open_blocks)), name
+        for brace in re.findall(r"[{}]", line):
+            if brace == "}":
+                del open_blocks[-1:]
+            else:
+                open_blocks.append((namespace.group(1) or "") if namespace else None)
+                namespace = None
 
 
 class Tree:
@@ -131,7 +157,21 @@ class Tree:
         for path in self.files:
             if path.startswith("src/") and path.endswith(".h") and path[4:] not in included:
                 self.say(path, 1, "no file includes this header: use it or remove it")
+        self.check_own_names()
         return self.problems
+
+    def check_own_names(self):
+        """The sources of a folder are compiled together: what two of them call by one name collides."""
+        seen = {}
+        for path in self.files:
+            if not path.startswith("src/") or not path.endswith(".cpp") or re.search(r"_(bench|fuzz)\.cpp$", path):
+                continue
+            program = (self.folder_of(path[4:]), path.endswith("_test.cpp"))
+            for number, namespace, name in own_names(code_of(read(os.path.join(self.root, path)))):
+                first = seen.setdefault((program, namespace, name), path)
+                if first != path:
+                    self.say(path, number, f"{name} is also the name of something in {first}: "
+                                           "if it is the same, share it, else say in its name what it is")
 
     def check_text(self, path, text):
         if path.startswith("tools/tidy/"):  # The rules themselves name what they forbid.

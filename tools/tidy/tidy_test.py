@@ -93,6 +93,23 @@ class TidyTest(unittest.TestCase):
         self.caught("src/net/a.cpp", "std::mutex m;\n", "mutex")
         self.caught("src/net/a.cpp", "#include <condition_variable>\n", "mutex")
 
+    def test_a_name_of_two_files_of_a_folder_is_caught(self):
+        for one in ("struct Row {\n  int name;\n};", "using Row = int;", "constexpr int Row = 3;", "int Row(int x) {\n}",
+                    "[[nodiscard]] const std::string& Row(\n    int x) {\n}", "constexpr std::array<int, 2> Row{1, 2};"):
+            with self.subTest(one):
+                found = self.problems({"src/net/a.cpp": f"namespace net {{\nnamespace {{\n\n{one}\n\n}}  // namespace\n}}\n",
+                                       "src/net/b.cpp": "namespace net {\nnamespace {\nint f() {\n}\nenum class Row { A };\n}\n}\n"})
+                self.assertEqual([(p, line) for p, line, _ in found], [("src/net/b.cpp", 5)], found)
+                self.assertIn("Row is also the name of something in src/net/a.cpp", found[0][2])
+
+    def test_a_name_of_another_place_is_left_alone(self):
+        hidden = "namespace net {\nnamespace {\nint row() {\n  int inner(3);\n}\n}\n}\n"
+        for path, text in [("src/base/b.cpp", hidden), ("src/net/b_test.cpp", hidden),
+                           ("src/net/b.cpp", hidden.replace("net {", "net::tls {")),
+                           ("src/net/b.cpp", hidden.replace("row", "line")),
+                           ("src/net/b.cpp", "namespace net {\nnamespace {\nint x();\n}\nint row() {\n}\n}\n")]:
+            self.assertEqual(self.problems({"src/net/a.cpp": hidden, path: text}), [], path)
+
     def test_a_header_without_pragma_once_is_caught(self):
         found = self.problems({"src/net/a.h": "int f();\n", "src/net/a.cpp": '#include "net/a.h"\n'})
         self.assertEqual(found, [("src/net/a.h", 1, "no #pragma once")])

@@ -7,17 +7,17 @@
 #include "agent/core/container_network.h"
 #include "agent/core/container_volumes.h"
 #include "base/format.h"
+#include "base/units.h"
 
 namespace agent::core {
 namespace {
 
-constexpr std::string_view error_code = "DockerClientConfigError";
+constexpr std::string_view config_error = "DockerClientConfigError";
 constexpr std::string_view visible_devices = "NVIDIA_VISIBLE_DEVICES";
 // A directory whose entries ask the NVIDIA runtime for GPUs, whatever the variable says.
 constexpr std::string_view volume_devices = "/var/run/nvidia-container-devices";
-constexpr int64_t mib = int64_t{1} << 20;
-constexpr int64_t least_memory = 6 * mib;  // Docker refuses less.
-constexpr int32_t least_cpu_shares = 2;    // The kernel's own minimum.
+constexpr int64_t least_memory = 6 * base::bytes_per_mib;  // Docker refuses less.
+constexpr int32_t least_cpu_shares = 2;                    // The kernel's own minimum.
 
 using StringMap = std::map<std::string, std::string>;
 
@@ -35,13 +35,13 @@ void merge_over(json::Value& base, const json::Value& over) {
   }
 }
 
-size_t index_of(const acs::Task& task, std::string_view name) {
+size_t container_index(const acs::Task& task, std::string_view name) {
   const auto found = std::ranges::find(task.containers, name, &acs::Container::name);
   return static_cast<size_t>(found - task.containers.begin());
 }
 
 std::string reference(const Task& task, std::string_view container) {
-  const size_t index = index_of(task.payload, container);
+  const size_t index = container_index(task.payload, container);
   return index < task.record.containers.size() ? task.record.containers[index].docker_name
                                                : std::string(container);
 }
@@ -65,7 +65,7 @@ void add_relations(const Task& task, const acs::Container& container, json::Valu
 void add_limits(const acs::Task& task, const acs::Container& container, json::Value& host) {
   host.set("CpuShares", std::max(container.cpu, least_cpu_shares));
   const int64_t memory = memory_limit(task, container);
-  if (memory > 0) host.set("Memory", std::max(memory * mib, least_memory));
+  if (memory > 0) host.set("Memory", std::max(memory * base::bytes_per_mib, least_memory));
   if (!task.berth_cpuset.empty()) host.set("CpusetCpus", task.berth_cpuset);
   if (container.privileged) host.set("Privileged", true);
   if (task.pid_mode == "host") host.set("PidMode", "host");
@@ -79,7 +79,7 @@ base::Result<void> refuse_gpu_doors(const acs::Container& container, json::Value
   }
   const auto refuse = [&](std::string_view what) {
     return base::fail(
-        std::string(error_code),
+        std::string(config_error),
         base::format("Container '{}' takes {} by its path; GPUs are only given through "
                      "resourceRequirements.",
                      container.name, what));
@@ -162,7 +162,7 @@ void set_gpu_environment(const Config& config, const GpuAccess& gpus, bool image
 base::Result<void> check_sharing(const acs::Task& task, const acs::Container& container,
                                  const GpuAccess& gpus) {
   if (!gpus.sharing || task.ipc_mode.empty() || task.ipc_mode == "host") return {};
-  return base::fail(std::string(error_code),
+  return base::fail(std::string(config_error),
                     base::format("Container '{}' shares a GPU through NVIDIA MPS, which works in "
                                  "the machine's IPC namespace only: leave out the task's ipcMode "
                                  "'{}'.",
@@ -231,7 +231,7 @@ base::Result<json::Value> parse_docker_part(const std::string& text, std::string
   if (parsed && (parsed->is_object() || parsed->is_null())) {
     return parsed->is_null() ? json::Value::object() : std::move(*parsed);
   }
-  return base::fail(std::string(error_code),
+  return base::fail(std::string(config_error),
                     base::format("The payload's {} is no JSON object{}", which,
                                  parsed ? std::string(".") : ": " + parsed.error().message));
 }

@@ -12,10 +12,10 @@
 namespace agent::core {
 namespace {
 
-constexpr std::string_view error_code = "TaskDependencyError";
+constexpr std::string_view dependency_error = "TaskDependencyError";
 
 std::unexpected<base::Error> unresolved(std::string why) {
-  return base::fail(std::string(error_code),
+  return base::fail(std::string(dependency_error),
                     "Task dependencies cannot be resolved: " + std::move(why));
 }
 

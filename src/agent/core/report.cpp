@@ -86,17 +86,17 @@ bool is_slow(const Step& step, Task& task) {
     task.stage = stage;
     task.stage_since = step.now;
   }
-  const base::Time patience = task.stage_since + stage_patience;
-  if (step.now < patience) look_again(task, patience);
-  return step.now >= patience;
+  const base::Time deadline = task.stage_since + stage_patience;
+  if (step.now < deadline) look_again(task, deadline);
+  return step.now >= deadline;
 }
 
 // Its GPUs are not proven empty yet. Where that takes a while, the containers' end is told before.
 std::string_view status_until_proven(const Step& step, Task& task) {
   if (!task.record.reached_running) return "";
-  const base::Time patience = *task.record.stopped_at + stage_patience;
-  if (step.now >= patience) return "RUNNING";
-  look_again(task, patience);
+  const base::Time deadline = *task.record.stopped_at + stage_patience;
+  if (step.now >= deadline) return "RUNNING";
+  look_again(task, deadline);
   return "";
 }
 
@@ -104,9 +104,9 @@ std::string_view status_until_proven(const Step& step, Task& task) {
 std::string_view task_status(const Step& step, Task& task) {
   if (task.all_stopped()) {
     if (!gpus_settled(task)) return status_until_proven(step, task);
-    const base::Time patience = *task.record.stopped_at + step.state.config.log_grace;
-    if (logs_delivered(task) || step.now >= patience) return "STOPPED";
-    look_again(task, patience);
+    const base::Time deadline = *task.record.stopped_at + step.state.config.log_grace;
+    if (logs_delivered(task) || step.now >= deadline) return "STOPPED";
+    look_again(task, deadline);
     return "";
   }
   if (task.record.reached_running) return "RUNNING";

@@ -5,17 +5,11 @@
 #include "control/auto_scaling/machines.h"
 #include "control/capacity/providers.h"
 #include "control/errors.h"
+#include "control/plain_name.h"
 #include "control/tags.h"
 
 namespace control {
 namespace {
-
-using Request = api::ecs::CreateCapacityProviderRequest;
-
-bool allowed_in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
 
 bool begins_with(std::string_view name, std::string_view prefix) {
   return name.size() >= prefix.size() &&
@@ -23,8 +17,8 @@ bool begins_with(std::string_view name, std::string_view prefix) {
                             [](char a, char b) { return (a | 0x20) == (b | 0x20); });
 }
 
-base::Result<void> check_name(const std::string& name) {
-  if (name.empty() || name.size() > 255 || !std::ranges::all_of(name, allowed_in_name)) {
+base::Result<void> check_provider_name(const std::string& name) {
+  if (!is_plain_name(name)) {
     return invalid_parameter(base::format(
         "name is \"{}\"; it must have 1 to 255 letters, digits, hyphens and underscores.", name));
   }
@@ -45,7 +39,7 @@ base::Result<void> check_name(const std::string& name) {
   return {};
 }
 
-base::Result<void> check_kind(const Request& request) {
+base::Result<void> check_kind(const api::ecs::CreateCapacityProviderRequest& request) {
   TRY_VOID(check_provider_kind(request.managed_instances_provider.has_value(),
                                request.auto_scaling_group_provider.has_value()));
   if (request.cluster && !request.cluster->empty()) {
@@ -89,12 +83,12 @@ base::Result<void> check_unused(const Step& step, const std::string& name,
 
 }  // namespace
 
-Answer<api::ecs::CreateCapacityProviderResponse> create_capacity_provider(Step& step,
-                                                                          const Request& request) {
+Answer<api::ecs::CreateCapacityProviderResponse> create_capacity_provider(
+    Step& step, const api::ecs::CreateCapacityProviderRequest& request) {
   TRY_VOID(check_kind(request));
   model::CapacityProvider made;
   made.name = request.name.value_or("");
-  TRY_VOID(check_name(made.name));
+  TRY_VOID(check_provider_name(made.name));
   made.created_at = step.now;
   made.tags = request.tags;
   TRY_VOID(check_tags(made.tags, "capacity provider"));

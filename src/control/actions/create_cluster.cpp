@@ -9,18 +9,14 @@
 #include "control/describe.h"
 #include "control/errors.h"
 #include "control/lookup.h"
+#include "control/plain_name.h"
 #include "control/tags.h"
 
 namespace control {
 namespace {
 
-bool allowed_in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
-
-base::Result<void> check_name(const std::string& name) {
-  if (name.empty() || name.size() > 255 || !std::ranges::all_of(name, allowed_in_name)) {
+base::Result<void> check_cluster_name(const std::string& name) {
+  if (!is_plain_name(name)) {
     return invalid_parameter(base::format(
         "clusterName is \"{}\"; it must have 1 to 255 letters, digits, hyphens and underscores.",
         name));
@@ -47,7 +43,7 @@ api::List<api::ecs::ClusterSetting> settings_of(const Step& step,
 Answer<api::ecs::CreateClusterResponse> create_cluster(
     Step& step, const api::ecs::CreateClusterRequest& request) {
   const model::ClusterName name(request.cluster_name.value_or("default"));
-  TRY_VOID(check_name(name.str()));
+  TRY_VOID(check_cluster_name(name.str()));
   TRY_VOID(allow(step, "CreateCluster", name));
   std::vector<std::string> providers =
       TRY(check_cluster_providers(step, request.capacity_providers));

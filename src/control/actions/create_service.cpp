@@ -1,4 +1,3 @@
-#include "api/json.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
 #include "control/client_tokens.h"
@@ -15,18 +14,9 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::CreateServiceRequest;
-using Response = api::ecs::CreateServiceResponse;
-using Controller = api::ecs::DeploymentControllerType;
 using Rebalancing = api::ecs::AvailabilityZoneRebalancing;
-using Scheduling = api::ecs::SchedulingStrategy;
 
-std::string fingerprint(Request request) {
-  request.client_token.reset();
-  return request_fingerprint(api::print(request));
-}
-
-base::Result<void> check_request(const Request& request) {
+base::Result<void> check_new_service(const api::ecs::CreateServiceRequest& request) {
   TRY_VOID(check_service_name(request.service_name.value_or("")));
   TRY_VOID(check_offered(request));
   if (request.role && !request.role->empty()) {
@@ -34,12 +24,12 @@ base::Result<void> check_request(const Request& request) {
         "role is for services behind a load balancer, which Berth does not offer: leave it out.");
   }
   if (request.deployment_controller &&
-      request.deployment_controller->type == Controller::CodeDeploy) {
+      request.deployment_controller->type == api::ecs::DeploymentControllerType::CodeDeploy) {
     return client_error(
         "deploymentController CODE_DEPLOY needs AWS CodeDeploy, which Berth does not offer: use "
         "ECS or EXTERNAL.");
   }
-  const bool daemon = request.scheduling_strategy == Scheduling::Daemon;
+  const bool daemon = request.scheduling_strategy == api::ecs::SchedulingStrategy::Daemon;
   if (daemon && request.desired_count) {
     return invalid_parameter(
         "The daemon scheduling strategy does not support a desired count for services. Remove the "
@@ -52,12 +42,14 @@ base::Result<void> check_request(const Request& request) {
 }
 
 base::Result<model::TaskSource> source_of(const Step& step, const model::Cluster& cluster,
-                                          const Request& request, Controller controller) {
+                                          const api::ecs::CreateServiceRequest& request,
+                                          api::ecs::DeploymentControllerType controller) {
   model::TaskSource source;
-  TRY_VOID(take_capacity(step, cluster, request.scheduling_strategy.value_or(Scheduling::Replica),
-                         request, source));
+  TRY_VOID(take_capacity(
+      step, cluster, request.scheduling_strategy.value_or(api::ecs::SchedulingStrategy::Replica),
+      request, source));
   source.network_configuration = named_network(request.network_configuration);
-  if (controller == Controller::External) {
+  if (controller == api::ecs::DeploymentControllerType::External) {
     if (request.task_definition && !request.task_definition->empty()) {
       return invalid_parameter(
           "taskDefinition is for the deployment controller ECS: with EXTERNAL, each task set names "
@@ -76,7 +68,7 @@ base::Result<model::TaskSource> source_of(const Step& step, const model::Cluster
 }
 
 base::Result<model::Service> service_of(const Step& step, const model::Cluster& cluster,
-                                        const Request& request) {
+                                        const api::ecs::CreateServiceRequest& request) {
   model::Service made;
   made.name = *request.service_name;
   made.cluster = cluster.name;
@@ -84,11 +76,11 @@ base::Result<model::Service> service_of(const Step& step, const model::Cluster& 
   made.created_at = step.now;
   made.created_by = step.caller.arn;
   made.client_token = request.client_token.value_or("");
-  made.request_hash = fingerprint(request);
-  made.scheduling = request.scheduling_strategy.value_or(Scheduling::Replica);
+  made.request_hash = call_fingerprint(request);
+  made.scheduling = request.scheduling_strategy.value_or(api::ecs::SchedulingStrategy::Replica);
   made.controller = request.deployment_controller && request.deployment_controller->type
                         ? *request.deployment_controller->type
-                        : Controller::Ecs;
+                        : api::ecs::DeploymentControllerType::Ecs;
   made.desired_count = request.desired_count.value_or(0);
   made.source = TRY(source_of(step, cluster, request, made.controller));
   made.deployment_configuration =
@@ -107,14 +99,15 @@ base::Result<model::Service> service_of(const Step& step, const model::Cluster& 
 }
 
 // One of that name which is not INACTIVE: the answer to the same call again, or a refusal.
-base::Result<void> check_same_call(const model::Service& service, const Request& request) {
+base::Result<void> check_same_call(const model::Service& service,
+                                   const api::ecs::CreateServiceRequest& request) {
   if (service.status == model::ServiceStatus::Draining) {
     return invalid_parameter(base::format(
         "Unable to Start a service that is still Draining: the tasks of {} are stopping. Wait "
         "until it is INACTIVE, or take another name.",
         service.name));
   }
-  if (service.request_hash == fingerprint(request)) return {};
+  if (service.request_hash == call_fingerprint(request)) return {};
   return invalid_parameter(
       base::format("Creation of service was not idempotent: {} exists with other parameters. Use "
                    "UpdateService, or take another name.",
@@ -123,11 +116,12 @@ base::Result<void> check_same_call(const model::Service& service, const Request&
 
 }  // namespace
 
-Answer<Response> create_service(Step& step, const Request& request) {
+Answer<api::ecs::CreateServiceResponse> create_service(
+    Step& step, const api::ecs::CreateServiceRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "CreateService", cluster->name));
-  TRY_VOID(check_request(request));
-  Response response;
+  TRY_VOID(check_new_service(request));
+  api::ecs::CreateServiceResponse response;
   const model::Service* const before = find_service(step, cluster->name, *request.service_name);
   if (before != nullptr && before->status != model::ServiceStatus::Inactive) {
     TRY_VOID(check_same_call(*before, request));
@@ -137,7 +131,7 @@ Answer<Response> create_service(Step& step, const Request& request) {
   const model::Service made = TRY(service_of(step, *cluster, request));
   if (before != nullptr) forget_service(step, made.arn);
   step.change(model::ServicePut{made});
-  if (made.controller == Controller::Ecs) {
+  if (made.controller == api::ecs::DeploymentControllerType::Ecs) {
     const reconcile::Situation situation{.state = step.state(),
                                          .service = made,
                                          .now = step.now,

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "api/json.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
 #include "control/client_tokens.h"
@@ -16,25 +15,17 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::CreateTaskSetRequest;
-using Response = api::ecs::CreateTaskSetResponse;
-
 constexpr size_t most_task_sets = 5;
 constexpr uint32_t id_digits = 19;
 
-std::string fingerprint(Request request) {
-  request.client_token.reset();
-  return request_fingerprint(api::print(request));
-}
-
 // The task set that an earlier call with this clientToken made; nullptr: none did.
 base::Result<const model::TaskSet*> made_before(const model::Service& service,
-                                                const Request& request) {
+                                                const api::ecs::CreateTaskSetRequest& request) {
   if (!request.client_token || request.client_token->empty()) return nullptr;
   const auto found =
       std::ranges::find(service.task_sets, *request.client_token, &model::TaskSet::client_token);
   if (found == service.task_sets.end()) return nullptr;
-  if (found->request_hash != fingerprint(request)) {
+  if (found->request_hash != call_fingerprint(request)) {
     return invalid_parameter(base::format(
         "The clientToken {} was used before with other parameters.", *request.client_token));
   }
@@ -42,7 +33,8 @@ base::Result<const model::TaskSet*> made_before(const model::Service& service,
 }
 
 base::Result<model::TaskSet> task_set_of(Step& step, const model::Cluster& cluster,
-                                         const model::Service& service, const Request& request) {
+                                         const model::Service& service,
+                                         const api::ecs::CreateTaskSetRequest& request) {
   TRY_VOID(check_offered(request));
   TRY_VOID(check_tags(request.tags, "task set"));
   if (service.task_sets.size() >= most_task_sets) {
@@ -67,7 +59,7 @@ base::Result<model::TaskSet> task_set_of(Step& step, const model::Cluster& clust
   made.scale_percent = request.scale ? TRY(scale_percent_of(*request.scale)) : 0;
   made.external_id = request.external_id.value_or("");
   made.client_token = request.client_token.value_or("");
-  made.request_hash = fingerprint(request);
+  made.request_hash = call_fingerprint(request);
   made.tags = request.tags;
   made.created_at = step.now;
   made.updated_at = step.now;
@@ -82,13 +74,14 @@ base::Result<model::TaskSet> task_set_of(Step& step, const model::Cluster& clust
 
 }  // namespace
 
-Answer<Response> create_task_set(Step& step, const Request& request) {
+Answer<api::ecs::CreateTaskSetResponse> create_task_set(
+    Step& step, const api::ecs::CreateTaskSetRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "CreateTaskSet", cluster->name));
   const model::Service* const service =
       TRY(require_active_service(step, cluster->name, request.service));
   TRY_VOID(require_external(*service));
-  Response response;
+  api::ecs::CreateTaskSetResponse response;
   if (const model::TaskSet* const before = TRY(made_before(*service, request))) {
     response.task_set = describe_task_set(step, *service, *before, true);
     return response;

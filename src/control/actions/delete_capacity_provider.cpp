@@ -9,7 +9,7 @@
 namespace control {
 namespace {
 
-base::Result<void> check_unused(const Step& step, const std::string& name) {
+base::Result<void> check_in_no_cluster(const Step& step, const std::string& name) {
   for (const auto& [cluster_name, cluster] : step.state().clusters) {
     if (cluster.status != model::ClusterStatus::Active ||
         std::ranges::find(cluster.capacity_providers, name) == cluster.capacity_providers.end()) {
@@ -29,7 +29,7 @@ Answer<api::ecs::DeleteCapacityProviderResponse> delete_capacity_provider(
     Step& step, const api::ecs::DeleteCapacityProviderRequest& request) {
   const model::CapacityProvider* const found =
       TRY(require_provider(step, "capacityProvider", request.capacity_provider.value_or("")));
-  TRY_VOID(check_unused(step, found->name));
+  TRY_VOID(check_in_no_cluster(step, found->name));
   model::CapacityProvider gone = *found;
   gone.status = api::ecs::CapacityProviderStatus::Inactive;
   gone.update_status = api::ecs::CapacityProviderUpdateStatus::DeleteComplete;

@@ -11,9 +11,6 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::DescribeCapacityProvidersRequest;
-using Response = api::ecs::DescribeCapacityProvidersResponse;
-
 constexpr size_t most_named = 100;
 constexpr int32_t most_a_page = 10;
 constexpr std::string_view built_in[] = {model::berth_queue, "FARGATE", "FARGATE_SPOT"};
@@ -42,7 +39,8 @@ std::vector<std::string> names_of(const Step& step, const model::Cluster* cluste
   return names;
 }
 
-base::Result<Response> describe_all(const Step& step, const Request& request, bool tags) {
+base::Result<api::ecs::DescribeCapacityProvidersResponse> describe_all(
+    const Step& step, const api::ecs::DescribeCapacityProvidersRequest& request, bool tags) {
   const model::Cluster* const cluster = request.cluster && !request.cluster->empty()
                                             ? TRY(require_cluster(step, request.cluster))
                                             : nullptr;
@@ -50,7 +48,7 @@ base::Result<Response> describe_all(const Step& step, const Request& request, bo
   for (const std::string& name : names_of(step, cluster)) {
     if (page.wants(name) && !page.add(name)) break;
   }
-  Response response;
+  api::ecs::DescribeCapacityProvidersResponse response;
   for (const std::string& name : page.keys) {
     if (auto one = described(step, name, tags)) {
       response.capacity_providers.push_back(std::move(*one));
@@ -62,13 +60,14 @@ base::Result<Response> describe_all(const Step& step, const Request& request, bo
 
 }  // namespace
 
-Answer<Response> describe_capacity_providers(Step& step, const Request& request) {
+Answer<api::ecs::DescribeCapacityProvidersResponse> describe_capacity_providers(
+    Step& step, const api::ecs::DescribeCapacityProvidersRequest& request) {
   const bool tags = std::ranges::find(request.include, api::ecs::CapacityProviderField::Tags) !=
                     request.include.end();
   if (request.capacity_providers.size() > most_named) {
     return invalid_parameter("At most 100 capacity providers can be described in one call.");
   }
-  Response response;
+  api::ecs::DescribeCapacityProvidersResponse response;
   if (request.capacity_providers.empty()) {
     response = TRY(describe_all(step, request, tags));
   } else {

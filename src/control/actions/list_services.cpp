@@ -8,7 +8,7 @@
 namespace control {
 namespace {
 
-bool matches(const api::ecs::ListServicesRequest& request, const model::Service& service) {
+bool service_matches(const api::ecs::ListServicesRequest& request, const model::Service& service) {
   if (service.status == model::ServiceStatus::Inactive) return false;
   if (request.scheduling_strategy && *request.scheduling_strategy != service.scheduling) {
     return false;
@@ -35,7 +35,7 @@ Answer<api::ecs::ListServicesResponse> list_services(Step& step,
   Page page(page_asked);
   for (auto it = services.lower_bound(std::max(first, model::ServiceArn(page_asked.after)));
        it != services.end() && it->second.cluster == cluster->name; ++it) {
-    if (!matches(request, it->second) || !page.wants(it->first.str())) continue;
+    if (!service_matches(request, it->second) || !page.wants(it->first.str())) continue;
     if (!page.add(it->first.str())) break;
   }
   api::ecs::ListServicesResponse response;

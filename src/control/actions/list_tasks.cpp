@@ -23,7 +23,7 @@ std::string_view family_of(const model::TaskDefinitionArn& arn) {
   return name.substr(0, name.rfind(':'));
 }
 
-bool matches(const Filter& filter, const model::Task& task) {
+bool task_matches(const Filter& filter, const model::Task& task) {
   return task.desired_status == filter.desired_status &&
          (!filter.instance || task.instance == *filter.instance) &&
          (!filter.family || family_of(task.definition) == *filter.family) &&
@@ -67,7 +67,7 @@ Answer<api::ecs::ListTasksResponse> list_tasks(Step& step,
   Page page(page_asked);
   for (auto it = tasks.lower_bound(std::max(first, model::TaskArn(page_asked.after)));
        it != tasks.end() && it->first.order().stem() == first.order().stem(); ++it) {
-    if (it->second.cluster != cluster->name || !matches(filter, it->second) ||
+    if (it->second.cluster != cluster->name || !task_matches(filter, it->second) ||
         !page.wants(it->first.str())) {
       continue;
     }

@@ -16,8 +16,6 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::RegisterContainerInstanceRequest;
-
 // The ports that an agent's machine uses itself. Source: ECS_RESERVED_PORTS of the ECS agent.
 constexpr uint16_t default_reserved_ports[] = {22, 2375, 2376, 51678, 51679};
 
@@ -36,7 +34,8 @@ base::Result<void> take_ports(const api::ecs::Resource& resource, bool udp,
   return {};
 }
 
-base::Result<void> take_resources(const Request& request, const model::InstanceType* type,
+base::Result<void> take_resources(const api::ecs::RegisterContainerInstanceRequest& request,
+                                  const model::InstanceType* type,
                                   model::ContainerInstance& instance) {
   for (const api::ecs::Resource& resource : request.total_resources) {
     const std::string& name = resource.name.value_or("");
@@ -97,8 +96,8 @@ model::GpuDevice device_of(const api::ecs::PlatformDevice& platform,
   return device;
 }
 
-base::Result<void> take_gpus(const Request& request, const model::InstanceType* type,
-                             model::ContainerInstance& instance) {
+base::Result<void> take_gpus(const api::ecs::RegisterContainerInstanceRequest& request,
+                             const model::InstanceType* type, model::ContainerInstance& instance) {
   for (const api::ecs::PlatformDevice& platform : request.platform_devices) {
     if (platform.type != api::ecs::PlatformDeviceType::Gpu) continue;
     if (platform.id.value_or("").empty()) {
@@ -165,7 +164,8 @@ base::Result<void> check_gpu_owner(Step& step, const model::ContainerInstance& m
   return {};
 }
 
-base::Result<void> take_attributes(const Step& step, const Request& request,
+base::Result<void> take_attributes(const Step& step,
+                                   const api::ecs::RegisterContainerInstanceRequest& request,
                                    const IdentityDocument& document,
                                    model::ContainerInstance& instance) {
   auto& attributes = instance.attributes;
@@ -187,7 +187,7 @@ base::Result<void> take_attributes(const Step& step, const Request& request,
 }  // namespace
 
 Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
-    Step& step, const Request& request) {
+    Step& step, const api::ecs::RegisterContainerInstanceRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   const bool again = request.container_instance_arn && !request.container_instance_arn->empty();
   TRY_VOID(allow(step, "RegisterContainerInstance", cluster->name,

@@ -1,4 +1,3 @@
-#include "api/json.h"
 #include "base/format.h"
 #include "control/actions/actions.h"
 #include "control/capacity/admission.h"
@@ -15,10 +14,7 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::RunTaskRequest;
-using Response = api::ecs::RunTaskResponse;
-
-base::Result<std::string> launch_type(const Request& request) {
+base::Result<std::string> launch_type(const api::ecs::RunTaskRequest& request) {
   if (!request.launch_type) return std::string();
   if (request.launch_type == api::ecs::LaunchType::Ec2 ||
       request.launch_type == api::ecs::LaunchType::External) {
@@ -29,7 +25,7 @@ base::Result<std::string> launch_type(const Request& request) {
       api::to_string(*request.launch_type)));
 }
 
-base::Result<void> check_unsupported(const Request& request) {
+base::Result<void> check_unsupported(const api::ecs::RunTaskRequest& request) {
   if (!request.volume_configurations.empty()) {
     return client_error("volumeConfigurations needs Amazon EBS, which Berth does not offer.");
   }
@@ -39,13 +35,8 @@ base::Result<void> check_unsupported(const Request& request) {
   return {};
 }
 
-std::string fingerprint(Request request) {
-  request.client_token.reset();
-  return request_fingerprint(api::print(request));
-}
-
-Response answer_again(const Step& step, const model::ClientToken& token) {
-  Response response;
+api::ecs::RunTaskResponse answer_again(const Step& step, const model::ClientToken& token) {
+  api::ecs::RunTaskResponse response;
   response.tasks.set_present();
   for (const model::TaskArn& arn : token.tasks) {
     const model::Task* const task = model::find_task(step.state(), arn);
@@ -61,7 +52,8 @@ struct Plan {
   Strategy strategy;  // Empty: the tasks go by their launch type.
 };
 
-base::Result<Plan> plan(const Step& step, const model::Cluster& cluster, const Request& request) {
+base::Result<Plan> plan(const Step& step, const model::Cluster& cluster,
+                        const api::ecs::RunTaskRequest& request) {
   TRY_VOID(check_unsupported(request));
   Plan whole;
   whole.strategy = TRY(strategy_for(step, cluster, request.capacity_provider_strategy,
@@ -89,7 +81,7 @@ base::Result<Plan> plan(const Step& step, const model::Cluster& cluster, const R
 }
 
 void add_refusals(const std::vector<placement::Refusal>& refusals, RefusalDetails& details,
-                  Response& response) {
+                  api::ecs::RunTaskResponse& response) {
   for (const placement::Refusal& refusal : refusals) {
     response.failures.push_back(
         failure(refusal.instance.str(), refusal.reason, details.detail_of(refusal)));
@@ -97,10 +89,11 @@ void add_refusals(const std::vector<placement::Refusal>& refusals, RefusalDetail
 }
 
 // berthExplain: what would become of each task. None is started, and no clientToken is used up.
-base::Result<Response> explain(Step& step, const model::Cluster& cluster, const Request& request,
-                               int32_t count) {
+base::Result<api::ecs::RunTaskResponse> explain(Step& step, const model::Cluster& cluster,
+                                                const api::ecs::RunTaskRequest& request,
+                                                int32_t count) {
   const Plan planned = TRY(plan(step, cluster, request));
-  Response response;
+  api::ecs::RunTaskResponse response;
   response.tasks.set_present();
   response.failures.set_present();
   std::vector<std::string> providers(static_cast<size_t>(count));
@@ -128,7 +121,8 @@ base::Result<void> require_instances(const Step& step, const model::Cluster& clu
 }
 
 // By launch type: a task that fits nowhere is a failure, and the retry is the caller's job.
-void start_tasks(Step& step, const TaskPlan& task_plan, int32_t count, Response& response) {
+void start_tasks(Step& step, const TaskPlan& task_plan, int32_t count,
+                 api::ecs::RunTaskResponse& response) {
   RefusalDetails details(step, task_plan);
   for (int32_t i = 0; i < count; ++i) {
     auto placed = step.engine.place(step.state(), task_plan.request, step.random);
@@ -142,7 +136,8 @@ void start_tasks(Step& step, const TaskPlan& task_plan, int32_t count, Response&
 }
 
 // All of them at once, or a failure for each.
-void start_whole_gang(Step& step, const TaskPlan& task_plan, int32_t count, Response& response) {
+void start_whole_gang(Step& step, const TaskPlan& task_plan, int32_t count,
+                      api::ecs::RunTaskResponse& response) {
   const auto started = start_gang(step, task_plan, count);
   if (started) {
     for (const model::TaskArn& arn : *started) {
@@ -155,7 +150,7 @@ void start_whole_gang(Step& step, const TaskPlan& task_plan, int32_t count, Resp
 }
 
 // By capacity providers: one that does not fit now is accepted, and waits.
-void admit_tasks(Step& step, Plan& planned, int32_t count, Response& response) {
+void admit_tasks(Step& step, Plan& planned, int32_t count, api::ecs::RunTaskResponse& response) {
   ProviderCounts counts;
   for (int32_t i = 0; i < count; ++i) {
     const std::string provider = next_provider(planned.strategy, counts);
@@ -167,7 +162,7 @@ void admit_tasks(Step& step, Plan& planned, int32_t count, Response& response) {
 
 }  // namespace
 
-Answer<Response> run_task(Step& step, const Request& request) {
+Answer<api::ecs::RunTaskResponse> run_task(Step& step, const api::ecs::RunTaskRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "RunTask", cluster->name));
   const int32_t count = request.count.value_or(1);
@@ -177,7 +172,7 @@ Answer<Response> run_task(Step& step, const Request& request) {
   }
   if (request.berth_explain.value_or(false)) return explain(step, *cluster, request, count);
   const bool has_token = request.client_token && !request.client_token->empty();
-  const std::string hash = has_token ? fingerprint(request) : std::string();
+  const std::string hash = has_token ? call_fingerprint(request) : std::string();
   const model::ClientToken* const used =
       TRY(find_client_token(step, cluster->name, request.client_token, hash));
   if (used != nullptr) return answer_again(step, *used);
@@ -187,7 +182,7 @@ Answer<Response> run_task(Step& step, const Request& request) {
   TRY_VOID(
       check_provisioning_quota(step, cluster->name, planned.strategy, static_cast<size_t>(count)));
 
-  Response response;
+  api::ecs::RunTaskResponse response;
   response.tasks.set_present();
   response.failures.set_present();
   if (planned.strategy.empty() && !gang_of(planned.task.task).empty()) {

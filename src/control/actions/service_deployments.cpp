@@ -16,8 +16,6 @@
 namespace control {
 namespace {
 
-using Status = api::ecs::ServiceDeploymentStatus;
-
 constexpr size_t most_described = 20;
 
 api::ecs::ServiceDeploymentBrief brief_of(const Step& step, const model::Service& service,
@@ -35,8 +33,8 @@ api::ecs::ServiceDeploymentBrief brief_of(const Step& step, const model::Service
   return made;
 }
 
-bool matches(const api::ecs::ListServiceDeploymentsRequest& request,
-             const model::ServiceDeployment& deployment) {
+bool deployment_matches(const api::ecs::ListServiceDeploymentsRequest& request,
+                        const model::ServiceDeployment& deployment) {
   if (!request.status.empty() &&
       std::ranges::find(request.status, deployment.status) == request.status.end()) {
     return false;
@@ -55,7 +53,8 @@ model::ClusterName cluster_of(std::string_view arn) {
 }
 
 bool is_under_way(const model::ServiceDeployment& deployment) {
-  return deployment.status == Status::InProgress || deployment.status == Status::Pending;
+  return deployment.status == api::ecs::ServiceDeploymentStatus::InProgress ||
+         deployment.status == api::ecs::ServiceDeploymentStatus::Pending;
 }
 
 // Its service, whose PRIMARY deployment it is.
@@ -118,7 +117,7 @@ Answer<api::ecs::ListServiceDeploymentsResponse> list_service_deployments(
   const auto& all = step.state().service_deployments;
   for (auto it = all.lower_bound(model::service_deployment_arn(service->arn, ""));
        it != all.end() && it->second.service == service->arn; ++it) {
-    if (!matches(request, it->second)) continue;
+    if (!deployment_matches(request, it->second)) continue;
     found.emplace_back(
         base::format("{:020}{}", it->second.created_at.time_since_epoch().count(), it->first.str()),
         &it->second);

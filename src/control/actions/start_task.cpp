@@ -9,9 +9,7 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::StartTaskRequest;
-
-base::Result<void> check_request(const Request& request) {
+base::Result<void> check_start(const api::ecs::StartTaskRequest& request) {
   if (request.container_instances.empty() || request.container_instances.size() > 10) {
     return invalid_parameter("containerInstances must name between 1 and 10 instances.");
   }
@@ -40,10 +38,11 @@ void start_on(Step& step, const TaskPlan& plan, const model::ContainerInstance& 
 
 }  // namespace
 
-Answer<api::ecs::StartTaskResponse> start_task(Step& step, const Request& request) {
+Answer<api::ecs::StartTaskResponse> start_task(Step& step,
+                                               const api::ecs::StartTaskRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "StartTask", cluster->name));
-  TRY_VOID(check_request(request));
+  TRY_VOID(check_start(request));
   const model::TaskDefinition* const definition =
       TRY(require_definition_to_run(step, request.task_definition.value_or("")));
   const TaskPlan plan =

@@ -9,7 +9,7 @@ namespace control {
 namespace {
 
 constexpr std::string_view not_valid = "TASK_NOT_VALID";
-constexpr size_t most_tasks = 10;
+constexpr size_t most_tasks_a_call = 10;
 constexpr int32_t default_minutes = 120;
 constexpr int32_t most_minutes = 2880;  // Two days.
 
@@ -83,7 +83,7 @@ void for_each_task(const Step& step, const model::Cluster& cluster,
 Answer<api::ecs::GetTaskProtectionResponse> get_task_protection(
     Step& step, const api::ecs::GetTaskProtectionRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
-  if (request.tasks.size() > most_tasks) {
+  if (request.tasks.size() > most_tasks_a_call) {
     return invalid_parameter("tasks must name at most 10 of them.");
   }
   TRY_VOID(allow_tasks(step, "GetTaskProtection", *cluster, request.tasks));
@@ -97,7 +97,7 @@ Answer<api::ecs::GetTaskProtectionResponse> get_task_protection(
 Answer<api::ecs::UpdateTaskProtectionResponse> update_task_protection(
     Step& step, const api::ecs::UpdateTaskProtectionRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
-  if (request.tasks.empty() || request.tasks.size() > most_tasks) {
+  if (request.tasks.empty() || request.tasks.size() > most_tasks_a_call) {
     return invalid_parameter("tasks must name between 1 and 10 of them.");
   }
   TRY_VOID(allow_tasks(step, "UpdateTaskProtection", *cluster, request.tasks));

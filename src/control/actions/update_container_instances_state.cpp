@@ -10,21 +10,22 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::UpdateContainerInstancesStateRequest;
-using Status = api::ecs::ContainerInstanceStatus;
-
 // Source: ECS API reference, UpdateContainerInstancesState.
 constexpr size_t most_instances = 10;
 
-base::Result<model::InstanceStatus> wanted_status(const Request& request) {
-  if (request.status == Status::Active) return model::InstanceStatus::Active;
-  if (request.status == Status::Draining) return model::InstanceStatus::Draining;
+base::Result<model::InstanceStatus> wanted_status(
+    const api::ecs::UpdateContainerInstancesStateRequest& request) {
+  if (request.status == api::ecs::ContainerInstanceStatus::Active)
+    return model::InstanceStatus::Active;
+  if (request.status == api::ecs::ContainerInstanceStatus::Draining)
+    return model::InstanceStatus::Draining;
   return invalid_parameter(
       "The status of a container instance can be set to ACTIVE or to DRAINING only.");
 }
 
 // Agents prove; only people overrule.
-base::Result<void> allow_clearing(const Step& step, const Request& request) {
+base::Result<void> allow_clearing(const Step& step,
+                                  const api::ecs::UpdateContainerInstancesStateRequest& request) {
   if (request.berth_clear_gpu_ids.empty()) return {};
   if (std::holds_alternative<auth::FullAccess>(step.caller.access)) return {};
   return base::fail("AccessDeniedException",
@@ -39,7 +40,8 @@ struct GpuToClear {
 };
 
 base::Result<std::vector<GpuToClear>> gpus_to_clear(
-    const Request& request, const std::vector<const model::ContainerInstance*>& instances) {
+    const api::ecs::UpdateContainerInstancesStateRequest& request,
+    const std::vector<const model::ContainerInstance*>& instances) {
   std::vector<GpuToClear> found;
   for (const std::string& gpu : request.berth_clear_gpu_ids) {
     const auto owner = std::ranges::find_if(instances, [&](const auto* instance) {
@@ -63,7 +65,7 @@ base::Result<std::vector<GpuToClear>> gpus_to_clear(
 }  // namespace
 
 Answer<api::ecs::UpdateContainerInstancesStateResponse> update_container_instances_state(
-    Step& step, const Request& request) {
+    Step& step, const api::ecs::UpdateContainerInstancesStateRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   const model::InstanceStatus status = TRY(wanted_status(request));
   if (request.container_instances.empty() || request.container_instances.size() > most_instances) {

@@ -13,10 +13,8 @@
 namespace control {
 namespace {
 
-using Request = api::ecs::UpdateServiceRequest;
-using Controller = api::ecs::DeploymentControllerType;
-
-base::Result<void> check_request(const model::Service& service, const Request& request) {
+base::Result<void> check_update(const model::Service& service,
+                                const api::ecs::UpdateServiceRequest& request) {
   TRY_VOID(check_offered(request));
   if (service.scheduling == api::ecs::SchedulingStrategy::Daemon && request.desired_count) {
     return invalid_parameter(
@@ -32,7 +30,7 @@ base::Result<void> check_request(const model::Service& service, const Request& r
   const bool deploys = request.task_definition || request.network_configuration ||
                        request.capacity_provider_strategy.present() ||
                        request.force_new_deployment.value_or(false);
-  if (service.controller == Controller::External && deploys) {
+  if (service.controller == api::ecs::DeploymentControllerType::External && deploys) {
     return invalid_parameter(
         "taskDefinition, networkConfiguration, capacityProviderStrategy and forceNewDeployment are "
         "for the deployment controller ECS: with EXTERNAL, make a new task set.");
@@ -42,7 +40,7 @@ base::Result<void> check_request(const model::Service& service, const Request& r
 
 base::Result<model::TaskSource> updated_source(const Step& step, const model::Cluster& cluster,
                                                const model::Service& before,
-                                               const Request& request) {
+                                               const api::ecs::UpdateServiceRequest& request) {
   model::TaskSource source = before.source;
   if (request.task_definition) {
     const model::TaskDefinition* const definition =
@@ -66,7 +64,8 @@ base::Result<model::TaskSource> updated_source(const Step& step, const model::Cl
 // What the service is after the call. Members that the call leaves out stay as they are; an empty
 // list of constraints or strategies takes them away.
 base::Result<model::Service> updated(const Step& step, const model::Cluster& cluster,
-                                     const model::Service& before, const Request& request) {
+                                     const model::Service& before,
+                                     const api::ecs::UpdateServiceRequest& request) {
   model::Service made = before;
   if (request.desired_count) made.desired_count = *request.desired_count;
   made.source = TRY(updated_source(step, cluster, before, request));
@@ -97,15 +96,16 @@ base::Result<model::Service> updated(const Step& step, const model::Cluster& clu
 
 }  // namespace
 
-Answer<api::ecs::UpdateServiceResponse> update_service(Step& step, const Request& request) {
+Answer<api::ecs::UpdateServiceResponse> update_service(
+    Step& step, const api::ecs::UpdateServiceRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "UpdateService", cluster->name));
   const model::Service* const before =
       TRY(require_active_service(step, cluster->name, request.service));
-  TRY_VOID(check_request(*before, request));
+  TRY_VOID(check_update(*before, request));
   const model::Service made = TRY(updated(step, *cluster, *before, request));
   const bool deploys =
-      made.controller == Controller::Ecs &&
+      made.controller == api::ecs::DeploymentControllerType::Ecs &&
       (made.source != before->source || request.force_new_deployment.value_or(false));
   step.change(model::ServicePut{made});
   if (deploys) {

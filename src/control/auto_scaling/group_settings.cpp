@@ -15,13 +15,12 @@
 namespace control::auto_scaling {
 namespace {
 
-using Request = api::autoscaling::UpdateAutoScalingGroupType;
-
 std::unexpected<base::Error> refused(std::string_view member, std::string_view why) {
   return validation_error(base::format("{} is not offered: {}.", member, why));
 }
 
-base::Result<void> refuse_unsupported(const Request& request) {
+base::Result<void> refuse_unsupported_settings(
+    const api::autoscaling::UpdateAutoScalingGroupType& request) {
   if (request.mixed_instances_policy) {
     return refused("MixedInstancesPolicy",
                    "a group has one instance type; make one group for each type, with a capacity "
@@ -57,7 +56,8 @@ base::Result<void> check_not_negative(const std::optional<int32_t>& value, std::
       base::format("{} is {}; it must be zero or greater.", what, value.value_or(0)));
 }
 
-base::Result<void> take_sizes(const Request& request, model::AutoScalingGroup& group) {
+base::Result<void> take_sizes(const api::autoscaling::UpdateAutoScalingGroupType& request,
+                              model::AutoScalingGroup& group) {
   TRY_VOID(check_not_negative(request.min_size, "MinSize"));
   TRY_VOID(check_not_negative(request.max_size, "MaxSize"));
   TRY_VOID(check_not_negative(request.desired_capacity, "DesiredCapacity"));
@@ -78,7 +78,8 @@ base::Result<void> take_sizes(const Request& request, model::AutoScalingGroup& g
   return {};
 }
 
-base::Result<void> take_source(const Step& step, const Request& request,
+base::Result<void> take_source(const Step& step,
+                               const api::autoscaling::UpdateAutoScalingGroupType& request,
                                model::AutoScalingGroup& group) {
   if (request.launch_configuration_name && request.launch_template) {
     return validation_error(
@@ -103,7 +104,8 @@ base::Result<void> take_source(const Step& step, const Request& request,
   return take_instance_type(step, group);
 }
 
-base::Result<void> take_zones(const Step& step, const Request& request,
+base::Result<void> take_zones(const Step& step,
+                              const api::autoscaling::UpdateAutoScalingGroupType& request,
                               model::AutoScalingGroup& group) {
   if (request.vpc_zone_identifier) {
     group.subnets = *request.vpc_zone_identifier;
@@ -154,7 +156,8 @@ constexpr std::array<std::string_view, 7> termination_policies{"AllocationStrate
                                                                "OldestLaunchConfiguration",
                                                                "OldestLaunchTemplate"};
 
-base::Result<void> take_behaviour(const Request& request, model::AutoScalingGroup& group) {
+base::Result<void> take_behaviour(const api::autoscaling::UpdateAutoScalingGroupType& request,
+                                  model::AutoScalingGroup& group) {
   TRY_VOID(check_not_negative(request.default_cooldown, "DefaultCooldown"));
   TRY_VOID(check_not_negative(request.health_check_grace_period, "HealthCheckGracePeriod"));
   group.default_cooldown_s = request.default_cooldown.value_or(group.default_cooldown_s);
@@ -177,7 +180,8 @@ base::Result<void> take_behaviour(const Request& request, model::AutoScalingGrou
   return {};
 }
 
-void take_echoed(const Request& request, model::AutoScalingGroup& group) {
+void take_echoed(const api::autoscaling::UpdateAutoScalingGroupType& request,
+                 model::AutoScalingGroup& group) {
   auto echo = read_echo<api::autoscaling::AutoScalingGroup>(group.echoed);
   const auto take = [](auto& kept, const auto& given) {
     if (given) kept = given;
@@ -226,9 +230,10 @@ base::Result<void> take_instance_type(const Step& step, model::AutoScalingGroup&
   return {};
 }
 
-base::Result<void> take_settings(const Step& step, const Request& request,
+base::Result<void> take_settings(const Step& step,
+                                 const api::autoscaling::UpdateAutoScalingGroupType& request,
                                  model::AutoScalingGroup& group) {
-  TRY_VOID(refuse_unsupported(request));
+  TRY_VOID(refuse_unsupported_settings(request));
   TRY_VOID(take_sizes(request, group));
   TRY_VOID(take_source(step, request, group));
   TRY_VOID(take_zones(step, request, group));

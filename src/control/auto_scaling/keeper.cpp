@@ -22,7 +22,7 @@ using reconcile::machines::Why;
 namespace {
 
 // Changes come in flocks: one pass serves all that arrive within this time.
-constexpr base::Milliseconds flock{250};
+constexpr base::Milliseconds group_flock{250};
 // Between an order and its answer, for one group.
 constexpr size_t most_launches_at_once = 50;
 
@@ -113,7 +113,7 @@ void AutoScalingKeeper::instance_changed(const Step& step, const model::Instance
     if (found == group.machines.end()) continue;
     // Who comes is wanted; who is to go is waited for.
     const bool at_once = found->state == MachineState::Pending;
-    mark(name, at_once ? step.now : step.now + flock);
+    mark(name, at_once ? step.now : step.now + group_flock);
     return;
   }
 }
@@ -132,7 +132,7 @@ void AutoScalingKeeper::task_changed(const Step& step, const model::TaskArn& arn
   const model::AutoScalingGroup* const group = group_awaited_by(step.state(), *task);
   if (group == nullptr) return;
   scale_soon_.insert(group->name);
-  mark(group->name, step.now + flock);
+  mark(group->name, step.now + group_flock);
 }
 
 void AutoScalingKeeper::observe_change(const Step& step, const model::Change& change) {

@@ -69,7 +69,7 @@ void alter_templates(ScalingPlane& plane, uint32_t pick) {
           .has_value()));
 }
 
-void act(ScalingPlane& plane, uint32_t kind, uint32_t pick) {
+void act_on_groups(ScalingPlane& plane, uint32_t kind, uint32_t pick) {
   switch (kind % 6) {
     case 0:
     case 1:
@@ -116,7 +116,7 @@ RC_GTEST_PROP(reload_groups, what_is_loaded_is_told_as_before, ()) {
   plane.create_configuration("lc");
   const auto steps = *rc::gen::container<std::vector<std::pair<uint32_t, uint32_t>>>(
       rc::gen::pair(rc::gen::arbitrary<uint32_t>(), rc::gen::arbitrary<uint32_t>()));
-  for (const auto& [kind, pick] : steps) act(plane, kind, pick);
+  for (const auto& [kind, pick] : steps) act_on_groups(plane, kind, pick);
 
   const std::string before = told(plane);
   std::set<std::string> keys;

@@ -25,7 +25,7 @@ struct Range {
   int32_t most;
   int32_t by_default;
 };
-constexpr std::array ranges{
+constexpr std::array scaling_ranges{
     Range{"targetCapacity", &Scaling::target_capacity, 1, 100, 100},
     Range{"minimumScalingStepSize", &Scaling::minimum_scaling_step_size, 1, 10'000, 1},
     Range{"maximumScalingStepSize", &Scaling::maximum_scaling_step_size, 1, 10'000, 10'000},
@@ -94,7 +94,7 @@ base::Result<Scaling> managed_scaling_of(const std::optional<Scaling>& given,
   Scaling made = before.value_or(Scaling{});
   if (given && given->status) made.status = given->status;
   if (!made.status) made.status = given ? Status::Enabled : Status::Disabled;
-  for (const Range& range : ranges) {
+  for (const Range& range : scaling_ranges) {
     if (given && (*given).*range.value) made.*range.value = (*given).*range.value;
     const int32_t value = (made.*range.value).value_or(range.by_default);
     if (value < range.least || value > range.most) {

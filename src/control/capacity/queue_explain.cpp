@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view not_looked_at = "The queue has not looked at it yet.";
 
-QueueTags tags_of(const model::Task& task) {
+QueueTags queue_tags_of(const model::Task& task) {
   const auto tags = read_queue_tags(task.tags);
   return tags ? *tags : QueueTags();
 }
@@ -40,7 +40,7 @@ bool waits_in_queue(const model::Task& task) {
 
 api::ecs::BerthQueue describe_queue(const Step& step, const model::Task& task) {
   api::ecs::BerthQueue made;
-  const QueueTags tags = tags_of(task);
+  const QueueTags tags = queue_tags_of(task);
   made.priority = tags.priority;
   made.queued_at = task.created_at;
   if (tags.queue_time) made.deadline_at = task.created_at + *tags.queue_time;
@@ -92,7 +92,7 @@ std::string print_queue_text(const Step& step, const model::Task& task) {
   }
   text += base::format("Waiting for {}, with priority {}", span(step.now - task.created_at),
                        queue.priority.value_or(0));
-  const std::string share = tags_of(task).share;
+  const std::string share = queue_tags_of(task).share;
   text += base::format(", in group {}.\n", share.empty() ? task.group : share);
   if (queue.deadline_at) {
     text +=

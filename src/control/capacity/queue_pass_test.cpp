@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/format.h"
 #include "control/capacity/gang.h"
 #include "control/capacity/queue_notes.h"
 #include "control/capacity/testing_capacity.h"
@@ -16,13 +17,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-api::ecs::Tag tag(std::string key, std::string value) {
-  api::ecs::Tag made;
-  made.key = std::move(key);
-  made.value = std::move(value);
-  return made;
-}
+using testing::tag;
 
 class QueuePass : public testing::Capacity {
  protected:

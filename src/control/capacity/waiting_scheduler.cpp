@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "control/capacity/capacity_change.h"
 #include "control/capacity/queue_pass.h"
 #include "control/capacity/wait_detail.h"
 #include "control/capacity/waiting.h"
@@ -13,21 +14,9 @@ namespace control {
 namespace {
 
 // Reports and calls come in flocks: one pass serves all that arrive within this time.
-constexpr base::Milliseconds flock{25};
+constexpr base::Milliseconds queue_flock{25};
 // A pass looks at every waiting task: where many wait, passes are further apart.
 constexpr int64_t waiting_tasks_a_millisecond = 20;
-
-// Whether tasks may fit now that did not before; an instance's own, by touched_instances().
-bool gives_capacity(const model::Change& change) {
-  return std::holds_alternative<model::InstanceRegistered>(change) ||
-         std::holds_alternative<model::InstanceStatusChanged>(change) ||
-         std::holds_alternative<model::InstanceDeregistered>(change) ||
-         std::holds_alternative<model::AgentConnectionChanged>(change) ||
-         std::holds_alternative<model::AttributesPut>(change) ||
-         std::holds_alternative<model::AttributesDeleted>(change) ||
-         std::holds_alternative<model::GpuCleared>(change) ||
-         std::holds_alternative<model::GpuProven>(change);
-}
 
 size_t waiting_in(const model::ClusterState& state, const model::ClusterName& cluster) {
   const auto waiting = state.waiting_tasks.find(cluster);
@@ -112,7 +101,7 @@ base::Time WaitingScheduler::next_tick() const {
 void WaitingScheduler::room_may_have_come(const Step& step, const model::ClusterName& cluster) {
   const size_t waiting = waiting_in(step.state(), cluster);
   if (waiting == 0) return;
-  base::Time at = step.now + flock;
+  base::Time at = step.now + queue_flock;
   const auto last = last_pass_.find(cluster);
   if (last != last_pass_.end()) {
     const base::Milliseconds apart(static_cast<int64_t>(waiting) / waiting_tasks_a_millisecond);
@@ -196,7 +185,7 @@ void WaitingScheduler::run_pass(Step& step, const model::ClusterName& cluster) {
   }
   if (waiting_in(step.state(), cluster) > of_groups) {
     const base::Time again = run_queue_pass(step, cluster);
-    if (again != base::Time::max()) mark(cluster, std::max(again, step.now + flock));
+    if (again != base::Time::max()) mark(cluster, std::max(again, step.now + queue_flock));
   }
   if (waiting_in(step.state(), cluster) == 0) last_pass_.erase(cluster);
 }

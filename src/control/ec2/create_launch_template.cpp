@@ -11,8 +11,6 @@
 namespace control::ec2 {
 namespace {
 
-using Request = api::ec2::CreateLaunchTemplateRequest;
-
 base::Result<void> check_name(std::string_view name) {
   constexpr std::string_view allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789().-/_";
@@ -24,8 +22,9 @@ base::Result<void> check_name(std::string_view name) {
 }
 
 // The one that the same call has made before; nullptr when there is none.
-base::Result<const model::LaunchTemplate*> made_before(const Step& step, const Request& request,
-                                                       const std::string& request_hash) {
+base::Result<const model::LaunchTemplate*> template_made_before(
+    const Step& step, const api::ec2::CreateLaunchTemplateRequest& request,
+    const std::string& request_hash) {
   if (request.client_token.value_or("").empty()) return nullptr;
   const auto& templates = step.state().launch_templates;
   const auto found = std::ranges::find_if(
@@ -47,11 +46,12 @@ base::Result<void> check_new(const Step& step, const std::string& name) {
 
 }  // namespace
 
-Answer<api::ec2::CreateLaunchTemplateResult> create_launch_template(Step& step,
-                                                                    const Request& request) {
+Answer<api::ec2::CreateLaunchTemplateResult> create_launch_template(
+    Step& step, const api::ec2::CreateLaunchTemplateRequest& request) {
   api::ec2::CreateLaunchTemplateResult response;
   const std::string request_hash = request_fingerprint(api::print(request));
-  if (const model::LaunchTemplate* const before = TRY(made_before(step, request, request_hash))) {
+  if (const model::LaunchTemplate* const before =
+          TRY(template_made_before(step, request, request_hash))) {
     response.launch_template = describe_template(step, *before);
     return response;
   }

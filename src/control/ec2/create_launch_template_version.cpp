@@ -16,8 +16,8 @@ struct Made {
 };
 
 // What the same call has made before; nothing when there is none.
-base::Result<Made> made_before(const Step& step, const std::optional<std::string>& token,
-                               const std::string& request_hash) {
+base::Result<Made> version_made_before(const Step& step, const std::optional<std::string>& token,
+                                       const std::string& request_hash) {
   if (token.value_or("").empty()) return Made{};
   for (const auto& [id, one] : step.state().launch_templates) {
     const auto found =
@@ -36,7 +36,7 @@ Answer<api::ec2::CreateLaunchTemplateVersionResult> create_launch_template_versi
     Step& step, const api::ec2::CreateLaunchTemplateVersionRequest& request) {
   api::ec2::CreateLaunchTemplateVersionResult response;
   const std::string request_hash = request_fingerprint(api::print(request));
-  const Made before = TRY(made_before(step, request.client_token, request_hash));
+  const Made before = TRY(version_made_before(step, request.client_token, request_hash));
   if (before.version != nullptr) {
     response.launch_template_version =
         describe_version(step, *before.launch_template, *before.version);

@@ -10,7 +10,7 @@
 namespace control::ec2 {
 namespace {
 
-constexpr std::array<std::string_view, 7> filter_names{
+constexpr std::array<std::string_view, 7> zone_filters{
     "group-name", "opt-in-status", "region-name", "state", "zone-id", "zone-name", "zone-type"};
 
 // Those in which machines are, and the one that machines are in that name none.
@@ -26,7 +26,7 @@ std::set<std::string> zones(const Step& step) {
   return found;
 }
 
-bool is_named(const api::List<std::string>& names, const std::string& zone) {
+bool names_zone(const api::List<std::string>& names, const std::string& zone) {
   return names.empty() || std::ranges::find(names, zone) != names.end();
 }
 
@@ -35,7 +35,7 @@ bool is_named(const api::List<std::string>& names, const std::string& zone) {
 // A zone's id is its name: there is one account, so that both mean the same to everybody.
 Answer<api::ec2::DescribeAvailabilityZonesResult> describe_availability_zones(
     Step& step, const api::ec2::DescribeAvailabilityZonesRequest& request) {
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, zone_filters));
   const std::string& region = step.settings.account.region;
   const std::set<std::string> all = zones(step);
   for (const auto* const names : {&request.zone_names, &request.zone_ids}) {
@@ -57,7 +57,7 @@ Answer<api::ec2::DescribeAvailabilityZonesResult> describe_availability_zones(
                             {"state", "available"},
                             {"opt-in-status", "opt-in-not-required"},
                             {"zone-type", "availability-zone"}};
-    if (!is_named(request.zone_names, zone) || !is_named(request.zone_ids, zone) ||
+    if (!names_zone(request.zone_names, zone) || !names_zone(request.zone_ids, zone) ||
         !passes(filters, facts)) {
       continue;
     }

@@ -10,8 +10,8 @@
 namespace control::ec2 {
 namespace {
 
-constexpr std::array<std::string_view, 3> filter_names{"instance-type", "memory-info.size-in-mib",
-                                                       "vcpu-info.default-vcpus"};
+constexpr std::array<std::string_view, 3> instance_type_filters{
+    "instance-type", "memory-info.size-in-mib", "vcpu-info.default-vcpus"};
 
 // What the catalogue knows of it, and nothing else.
 api::ec2::InstanceTypeInfo describe(const model::InstanceType& type) {
@@ -48,7 +48,7 @@ base::Result<void> check_known(const api::List<std::string>& names) {
 Answer<api::ec2::DescribeInstanceTypesResult> describe_instance_types(
     Step&, const api::ec2::DescribeInstanceTypesRequest& request) {
   Page page(TRY(results_request(request.next_token, request.max_results, 100)));
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, instance_type_filters));
   TRY_VOID(check_known(request.instance_types));
   std::map<std::string_view, const model::InstanceType*> by_name;
   for (const model::InstanceType& type : model::instance_types()) by_name.emplace(type.name, &type);

@@ -11,10 +11,8 @@
 namespace control::ec2 {
 namespace {
 
-using Request = api::ec2::DescribeLaunchTemplateVersionsRequest;
-
-constexpr std::array<std::string_view, 3> filter_names{"create-time", "instance-type",
-                                                       "is-default-version"};
+constexpr std::array<std::string_view, 3> version_filters{"create-time", "instance-type",
+                                                          "is-default-version"};
 
 struct Found {
   const model::LaunchTemplate* launch_template = nullptr;
@@ -35,7 +33,8 @@ base::Result<int64_t> bound(const model::LaunchTemplate& of,
   return TRY(require_version(of, *version))->number;
 }
 
-base::Result<Versions> versions_of_one(const Step& step, const Request& request) {
+base::Result<Versions> versions_of_one(
+    const Step& step, const api::ec2::DescribeLaunchTemplateVersionsRequest& request) {
   const model::LaunchTemplate& of =
       *TRY(require_template(step, request.launch_template_id, request.launch_template_name));
   Versions versions;
@@ -52,7 +51,8 @@ base::Result<Versions> versions_of_one(const Step& step, const Request& request)
 }
 
 // Without a template: its latest or default version, or both, of every template.
-base::Result<Versions> versions_of_all(const Step& step, const Request& request) {
+base::Result<Versions> versions_of_all(
+    const Step& step, const api::ec2::DescribeLaunchTemplateVersionsRequest& request) {
   Versions versions;
   for (const std::string& version : request.versions) {
     if (version != "$Latest" && version != "$Default") {
@@ -72,9 +72,9 @@ base::Result<Versions> versions_of_all(const Step& step, const Request& request)
 }  // namespace
 
 Answer<api::ec2::DescribeLaunchTemplateVersionsResult> describe_launch_template_versions(
-    Step& step, const Request& request) {
+    Step& step, const api::ec2::DescribeLaunchTemplateVersionsRequest& request) {
   Page page(TRY(results_request(request.next_token, request.max_results, 200)));
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, version_filters));
   const bool one = request.launch_template_id || request.launch_template_name;
   const Versions versions =
       one ? TRY(versions_of_one(step, request)) : TRY(versions_of_all(step, request));

@@ -9,8 +9,8 @@
 namespace control::ec2 {
 namespace {
 
-constexpr std::array<std::string_view, 5> filter_names{"create-time", "launch-template-name",
-                                                       "tag-key", "tag-value", "tag:"};
+constexpr std::array<std::string_view, 5> template_filters{"create-time", "launch-template-name",
+                                                           "tag-key", "tag-value", "tag:"};
 
 FilterFacts facts_of(const model::LaunchTemplate& one) {
   FilterFacts facts{{"launch-template-name", one.name},
@@ -21,8 +21,8 @@ FilterFacts facts_of(const model::LaunchTemplate& one) {
   return facts;
 }
 
-bool is_named(const api::ec2::DescribeLaunchTemplatesRequest& request,
-              const model::LaunchTemplate& one) {
+bool names_template(const api::ec2::DescribeLaunchTemplatesRequest& request,
+                    const model::LaunchTemplate& one) {
   const auto& ids = request.launch_template_ids;
   const auto& names = request.launch_template_names;
   return (ids.empty() && names.empty()) || std::ranges::find(ids, one.id) != ids.end() ||
@@ -34,7 +34,7 @@ bool is_named(const api::ec2::DescribeLaunchTemplatesRequest& request,
 Answer<api::ec2::DescribeLaunchTemplatesResult> describe_launch_templates(
     Step& step, const api::ec2::DescribeLaunchTemplatesRequest& request) {
   Page page(TRY(results_request(request.next_token, request.max_results, 200)));
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, template_filters));
   // What is named has to be there.
   for (const std::string& id : request.launch_template_ids) {
     TRY_VOID(require_template(step, id, std::nullopt));
@@ -45,7 +45,8 @@ Answer<api::ec2::DescribeLaunchTemplatesResult> describe_launch_templates(
   api::ec2::DescribeLaunchTemplatesResult response;
   response.launch_templates.set_present();
   for (const auto& [id, one] : step.state().launch_templates) {
-    if (!is_named(request, one) || !passes(filters, facts_of(one)) || !page.wants(id)) continue;
+    if (!names_template(request, one) || !passes(filters, facts_of(one)) || !page.wants(id))
+      continue;
     if (!page.add(id)) break;
     response.launch_templates.push_back(describe_template(step, one));
   }

@@ -96,8 +96,8 @@ struct Starts {
   bool some_wait = false;
 };
 // Carries the starts out. What found no place is told; a rebalancing start that finds none is not.
-Starts start_tasks(Step& step, const model::ServiceArn& arn,
-                   const std::vector<reconcile::Start>& starts) {
+Starts start_all(Step& step, const model::ServiceArn& arn,
+                 const std::vector<reconcile::Start>& starts) {
   Starts sum;
   std::vector<model::TaskArn> all;
   for (const reconcile::Start& start : starts) {
@@ -187,7 +187,7 @@ PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundin
   const reconcile::Decisions first = step.settings.reconciler(situation, step.random);
   keep_decisions(step, arn, first);
   bool altered = stop_tasks(step, arn, first.stops) || !first.rollouts.empty();
-  const Starts starts = start_tasks(step, arn, first.starts);
+  const Starts starts = start_all(step, arn, first.starts);
   situation.unplaced = starts.unplaced;
   // What was rolled back, completed or hooked changes what is next; so do tasks that wait.
   altered = altered || starts.some_wait;

@@ -29,7 +29,7 @@ CountsById count_tasks(const Step& step, const model::Service& service) {
   return counts;
 }
 
-Counts counts_of(const CountsById& counts, std::string_view id) {
+Counts task_counts_of(const CountsById& counts, std::string_view id) {
   const auto found = counts.find(id);
   return found == counts.end() ? Counts{} : found->second;
 }
@@ -65,7 +65,7 @@ api::ecs::Deployment describe_deployment(const Step& step, const model::Service&
                                          const CountsById& counts) {
   api::ecs::Deployment made;
   const bool primary = &deployment == &service.deployments.front();
-  const Counts of = counts_of(counts, deployment.id);
+  const Counts of = task_counts_of(counts, deployment.id);
   made.id = deployment.id;
   made.status = primary ? "PRIMARY" : "ACTIVE";
   made.desired_count = primary ? service.desired_count : 0;
@@ -84,7 +84,7 @@ api::ecs::Deployment describe_deployment(const Step& step, const model::Service&
 api::ecs::ServiceCurrentRevisionSummary revision_summary(const model::Service& service,
                                                          const model::Deployment& deployment,
                                                          const CountsById& counts) {
-  const Counts of = counts_of(counts, deployment.id);
+  const Counts of = task_counts_of(counts, deployment.id);
   api::ecs::ServiceCurrentRevisionSummary made;
   made.arn = deployment.revision.str();
   made.requested_task_count =
@@ -111,7 +111,7 @@ void add_events(const Step& step, const model::Service& service, api::ecs::Servi
 api::ecs::TaskSet task_set_with(const Step& step, const model::Service& service,
                                 const model::TaskSet& set, const CountsById& counts) {
   api::ecs::TaskSet made;
-  const Counts of = counts_of(counts, set.id);
+  const Counts of = task_counts_of(counts, set.id);
   made.id = set.id;
   made.task_set_arn = model::task_set_arn(service.arn, set.id);
   made.service_arn = service.arn.str();
@@ -150,7 +150,7 @@ api::ecs::ServiceRevisionSummary rollout_summary(const Step& step,
   const auto found =
       std::ranges::find(service->deployments, revision, &model::Deployment::revision);
   if (found == service->deployments.end()) return made;
-  const Counts of = counts_of(counts, found->id);
+  const Counts of = task_counts_of(counts, found->id);
   made.requested_task_count = found == service->deployments.begin() ? service->desired_count : 0;
   made.running_task_count = of.running;
   made.pending_task_count = of.pending;

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "control/capacity/strategy_rules.h"
 #include "control/errors.h"
+#include "control/plain_name.h"
 #include "control/services/service_tasks.h"
 #include "control/tags.h"
 #include "reconcile/rebalancing.h"
@@ -12,17 +13,8 @@
 namespace control {
 namespace {
 
-using Configuration = api::ecs::DeploymentConfiguration;
-using Stage = api::ecs::DeploymentLifecycleHookStage;
-using Scheduling = api::ecs::SchedulingStrategy;
-
-constexpr int32_t most_tasks = 5000;  // "Tasks per service".
+constexpr int32_t most_tasks_a_service = 5000;  // "Tasks per service".
 constexpr int32_t most_percent = 10'000;
-
-bool allowed_in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
 
 std::unexpected<base::Error> not_offered_member(std::string_view member, std::string_view needs) {
   return client_error(
@@ -37,8 +29,10 @@ base::Result<void> check_hook(const api::ecs::DeploymentLifecycleHook& hook) {
   if (hook.lifecycle_stages.empty()) {
     return invalid_parameter("A lifecycle hook must name one lifecycle stage at least.");
   }
-  for (const Stage stage : hook.lifecycle_stages) {
-    if (stage == Stage::PreScaleUp || stage == Stage::PostScaleUp) continue;
+  for (const api::ecs::DeploymentLifecycleHookStage stage : hook.lifecycle_stages) {
+    if (stage == api::ecs::DeploymentLifecycleHookStage::PreScaleUp ||
+        stage == api::ecs::DeploymentLifecycleHookStage::PostScaleUp)
+      continue;
     return client_error(base::format(
         "deploymentConfiguration.lifecycleHooks: the stage {} is of deployments that shift "
         "traffic; a ROLLING one has PRE_SCALE_UP and POST_SCALE_UP.",
@@ -47,7 +41,7 @@ base::Result<void> check_hook(const api::ecs::DeploymentLifecycleHook& hook) {
   return {};
 }
 
-base::Result<void> check_strategy(const Configuration& configuration) {
+base::Result<void> check_rolling(const api::ecs::DeploymentConfiguration& configuration) {
   if (configuration.strategy != api::ecs::DeploymentStrategy::Rolling) {
     return client_error(base::format(
         "deploymentConfiguration.strategy {} shifts a load balancer's traffic, which Berth does "
@@ -70,7 +64,7 @@ base::Result<void> check_strategy(const Configuration& configuration) {
   return {};
 }
 
-base::Result<void> check_breaker(const Configuration& configuration) {
+base::Result<void> check_breaker(const api::ecs::DeploymentConfiguration& configuration) {
   const auto& breaker = configuration.deployment_circuit_breaker;
   if (!breaker || !breaker->threshold_configuration) return {};
   const int32_t value = breaker->threshold_configuration->value.value_or(50);
@@ -83,14 +77,15 @@ base::Result<void> check_breaker(const Configuration& configuration) {
   return {};
 }
 
-base::Result<void> check_percents(const Configuration& configuration, Scheduling scheduling) {
+base::Result<void> check_percents(const api::ecs::DeploymentConfiguration& configuration,
+                                  api::ecs::SchedulingStrategy scheduling) {
   const int32_t minimum = *configuration.minimum_healthy_percent;
   const int32_t maximum = *configuration.maximum_percent;
   if (minimum < 0 || minimum > 100) {
     return invalid_parameter(
         base::format("minimumHealthyPercent is {}; it must be between 0 and 100.", minimum));
   }
-  if (scheduling == Scheduling::Daemon && maximum != 100) {
+  if (scheduling == api::ecs::SchedulingStrategy::Daemon && maximum != 100) {
     return invalid_parameter(
         "The daemon scheduling strategy does not support values above 100 for maximumPercent: a "
         "daemon's task stops before its replacement starts.");
@@ -107,12 +102,12 @@ base::Result<void> check_percents(const Configuration& configuration, Scheduling
 }
 
 template <class T>
-void take(std::optional<T>& over, const std::optional<T>& given) {
+void take_given(std::optional<T>& over, const std::optional<T>& given) {
   if (given) over = given;
 }
 
 base::Result<void> check_daemon(const model::Service& service) {
-  if (service.scheduling != Scheduling::Daemon) return {};
+  if (service.scheduling != api::ecs::SchedulingStrategy::Daemon) return {};
   if (!service.source.capacity_provider_strategy.empty()) {
     return invalid_parameter(
         "The daemon scheduling strategy does not support a capacity provider strategy: it places "
@@ -140,7 +135,7 @@ base::Result<void> check_daemon(const model::Service& service) {
 }  // namespace
 
 base::Result<void> check_service_name(const std::string& name) {
-  if (name.empty() || name.size() > 255 || !std::ranges::all_of(name, allowed_in_name)) {
+  if (!is_plain_name(name)) {
     return invalid_parameter(base::format(
         "serviceName is \"{}\"; it must have 1 to 255 letters, digits, hyphens and underscores.",
         name));
@@ -160,19 +155,23 @@ base::Result<std::string> service_launch_type(const std::optional<api::ecs::Laun
 
 template <class Request>
 base::Result<void> take_capacity(const Step& step, const model::Cluster& cluster,
-                                 Scheduling scheduling, const Request& request,
+                                 api::ecs::SchedulingStrategy scheduling, const Request& request,
                                  model::TaskSource& source) {
   source.launch_type = TRY(service_launch_type(request.launch_type));
-  if (scheduling == Scheduling::Daemon && request.capacity_provider_strategy.empty()) return {};
+  if (scheduling == api::ecs::SchedulingStrategy::Daemon &&
+      request.capacity_provider_strategy.empty())
+    return {};
   source.capacity_provider_strategy = TRY(strategy_for(
       step, cluster, request.capacity_provider_strategy, request.launch_type.has_value()));
   return {};
 }
 
-template base::Result<void> take_capacity(const Step&, const model::Cluster&, Scheduling,
+template base::Result<void> take_capacity(const Step&, const model::Cluster&,
+                                          api::ecs::SchedulingStrategy,
                                           const api::ecs::CreateServiceRequest&,
                                           model::TaskSource&);
-template base::Result<void> take_capacity(const Step&, const model::Cluster&, Scheduling,
+template base::Result<void> take_capacity(const Step&, const model::Cluster&,
+                                          api::ecs::SchedulingStrategy,
                                           const api::ecs::CreateTaskSetRequest&,
                                           model::TaskSource&);
 
@@ -215,23 +214,23 @@ template base::Result<void> check_offered(const api::ecs::CreateServiceRequest&)
 template base::Result<void> check_offered(const api::ecs::UpdateServiceRequest&);
 template base::Result<void> check_offered(const api::ecs::CreateTaskSetRequest&);
 
-base::Result<Configuration> deployment_configuration_of(const std::optional<Configuration>& given,
-                                                        const Configuration& before,
-                                                        Scheduling scheduling) {
-  Configuration made = before;
+base::Result<api::ecs::DeploymentConfiguration> deployment_configuration_of(
+    const std::optional<api::ecs::DeploymentConfiguration>& given,
+    const api::ecs::DeploymentConfiguration& before, api::ecs::SchedulingStrategy scheduling) {
+  api::ecs::DeploymentConfiguration made = before;
   if (given) {
-    take(made.deployment_circuit_breaker, given->deployment_circuit_breaker);
-    take(made.maximum_percent, given->maximum_percent);
-    take(made.minimum_healthy_percent, given->minimum_healthy_percent);
-    take(made.alarms, given->alarms);
-    take(made.strategy, given->strategy);
-    take(made.bake_time_in_minutes, given->bake_time_in_minutes);
-    take(made.linear_configuration, given->linear_configuration);
-    take(made.canary_configuration, given->canary_configuration);
-    take(made.early_success_criteria, given->early_success_criteria);
+    take_given(made.deployment_circuit_breaker, given->deployment_circuit_breaker);
+    take_given(made.maximum_percent, given->maximum_percent);
+    take_given(made.minimum_healthy_percent, given->minimum_healthy_percent);
+    take_given(made.alarms, given->alarms);
+    take_given(made.strategy, given->strategy);
+    take_given(made.bake_time_in_minutes, given->bake_time_in_minutes);
+    take_given(made.linear_configuration, given->linear_configuration);
+    take_given(made.canary_configuration, given->canary_configuration);
+    take_given(made.early_success_criteria, given->early_success_criteria);
     if (given->lifecycle_hooks.present()) made.lifecycle_hooks = given->lifecycle_hooks;
   }
-  const bool daemon = scheduling == Scheduling::Daemon;
+  const bool daemon = scheduling == api::ecs::SchedulingStrategy::Daemon;
   if (!made.minimum_healthy_percent) made.minimum_healthy_percent = daemon ? 0 : 100;
   if (!made.maximum_percent) made.maximum_percent = daemon ? 100 : 200;
   if (!made.strategy) made.strategy = api::ecs::DeploymentStrategy::Rolling;
@@ -241,16 +240,16 @@ base::Result<Configuration> deployment_configuration_of(const std::optional<Conf
     made.deployment_circuit_breaker->enable = false;
     made.deployment_circuit_breaker->rollback = false;
   }
-  TRY_VOID(check_strategy(made));
+  TRY_VOID(check_rolling(made));
   TRY_VOID(check_breaker(made));
   TRY_VOID(check_percents(made, scheduling));
   return made;
 }
 
 base::Result<void> check_service(const Step& step, const model::Service& service) {
-  if (service.desired_count < 0 || service.desired_count > most_tasks) {
+  if (service.desired_count < 0 || service.desired_count > most_tasks_a_service) {
     return invalid_parameter(base::format("desiredCount is {}; it must be between 0 and {}.",
-                                          service.desired_count, most_tasks));
+                                          service.desired_count, most_tasks_a_service));
   }
   if (service.health_check_grace_period_seconds.value_or(0) < 0) {
     return invalid_parameter("healthCheckGracePeriodSeconds must not be negative.");

@@ -3,29 +3,18 @@
 #include <algorithm>
 #include <vector>
 
+#include "control/capacity/capacity_change.h"
 #include "reconcile/backoff.h"
 
 namespace control {
 namespace {
 
 // Reports come in flocks: one pass serves all that arrive within this time.
-constexpr base::Milliseconds flock{25};
+constexpr base::Milliseconds service_flock{25};
 // A service whose task found no place tries again this long after the last time, when something
 // has changed.
 constexpr base::Milliseconds retry_placement{1'000};
 constexpr size_t most_changes_a_tick = 2'000;  // Bounds one step and its transaction.
-
-// Whether tasks may fit now that did not before.
-bool gives_capacity(const model::Change& change) {
-  return std::holds_alternative<model::InstanceRegistered>(change) ||
-         std::holds_alternative<model::AttributesPut>(change) ||
-         std::holds_alternative<model::AttributesDeleted>(change) ||
-         std::holds_alternative<model::InstanceStatusChanged>(change) ||
-         std::holds_alternative<model::AgentConnectionChanged>(change) ||
-         std::holds_alternative<model::GpuCleared>(change) ||
-         std::holds_alternative<model::GpuProven>(change) ||
-         std::holds_alternative<model::InstanceDeregistered>(change);
-}
 
 model::ServiceArn service_arn_of(const Step& step, const model::Task& task) {
   return model::service_arn(step.settings.account, task.cluster, model::service_of(task));
@@ -87,7 +76,7 @@ void ServiceScheduler::task_changed(Step& step, const model::TaskArn& arn, bool 
   const model::Service* const service =
       model::find_service(step.state(), service_arn_of(step, *task));
   if (service == nullptr) return;
-  mark(service->arn, step.now + flock);
+  mark(service->arn, step.now + service_flock);
   if (!stopped) return;
   model::Service counted = *service;
   if (reconcile::note_stopped(counted, *task, reconcile_options(step.settings), step.now)) {
@@ -99,7 +88,7 @@ void ServiceScheduler::capacity_came_free(const Step& step, const model::Cluster
   for (const auto& [arn, tried_at] : waiting_) {
     const model::Service* const service = model::find_service(step.state(), arn);
     if (service != nullptr && service->cluster == cluster) {
-      mark(arn, std::max(tried_at + retry_placement, step.now + flock));
+      mark(arn, std::max(tried_at + retry_placement, step.now + service_flock));
     }
   }
 }
@@ -111,7 +100,7 @@ void ServiceScheduler::instance_changed(const Step& step, const model::InstanceA
   for (const model::TaskArn& task_arn : instance->tasks) {
     const model::Task* const task = model::find_task(step.state(), task_arn);
     if (!model::service_of(*task).empty()) {
-      mark(service_arn_of(step, *task), step.now + flock);
+      mark(service_arn_of(step, *task), step.now + service_flock);
     }
   }
   // ARNs are in the order of their clusters.
@@ -123,7 +112,7 @@ void ServiceScheduler::instance_changed(const Step& step, const model::InstanceA
         it->second.scheduling == api::ecs::SchedulingStrategy::Daemon ||
         it->second.zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled;
     if (follows && it->second.status == model::ServiceStatus::Active) {
-      mark(it->first, step.now + flock);
+      mark(it->first, step.now + service_flock);
     }
   }
 }
@@ -147,7 +136,7 @@ void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
     unmark(gone->arn);
     waiting_.erase(gone->arn);
   } else if (const auto* const tags = std::get_if<model::TagsSet>(&change)) {
-    for (const model::ServiceArn& arn : rolled_by(step, *tags)) mark(arn, step.now + flock);
+    for (const model::ServiceArn& arn : rolled_by(step, *tags)) mark(arn, step.now + service_flock);
   } else if (gives_capacity(change)) {
     std::vector<model::InstanceArn> touched;
     model::touched_instances(step.state(), change, touched);

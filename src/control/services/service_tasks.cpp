@@ -60,7 +60,8 @@ reconcile::Unplaced unplaced_of(int32_t count, const placement::Refusal& refusal
 }
 
 // How many tasks of the deployment or task set each capacity provider has.
-ProviderCounts counts_of(const Step& step, const model::Service& service, const std::string& id) {
+ProviderCounts provider_counts_of(const Step& step, const model::Service& service,
+                                  const std::string& id) {
   ProviderCounts counts;
   const auto* const tasks = model::tasks_of(step.state(), service);
   if (tasks == nullptr) return counts;
@@ -79,7 +80,7 @@ class Admissions {
   Admissions(Step& step, const model::Service& service, const reconcile::Start& start)
       : step_(step),
         start_(start),
-        counts_(counts_of(step, service, start.id)),
+        counts_(provider_counts_of(step, service, start.id)),
         room_(provisioning_room(step.state(), service.cluster)) {}
 
   // One task more; why there can be none.

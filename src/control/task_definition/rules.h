@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/result.h"
 #include "control/errors.h"
+#include "control/plain_name.h"
 #include "model/resources.h"
 
 namespace control {
@@ -64,17 +65,6 @@ const Container* find_container(const Registration& request, std::string_view na
 
 // "name:alias" of a link, or just the name.
 std::string_view linked_container(std::string_view link);
-
-// Up to 255 letters, digits, hyphens and underscores: families, containers, volumes.
-inline bool is_plain_name(std::string_view name) {
-  if (name.empty() || name.size() > 255) return false;
-  for (const char c : name) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') || c == '-' || c == '_';
-    if (!allowed) return false;
-  }
-  return true;
-}
 
 // AWS begins so whatever is wrong within one container; `why` is a sentence.
 inline std::unexpected<base::Error> invalid_setting(const Container& container,

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/units.h"
 #include "gpu/mps/mps_support.h"
 #include "gpu/nvml/nvml_discovery.h"
 #include "gpu/nvml/nvml_messages.h"
@@ -17,8 +18,6 @@
 
 namespace gpu {
 namespace {
-
-constexpr uint64_t mib = 1024ULL * 1024;
 
 // The version of the loaded kernel module, from a line such as
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024".
@@ -102,7 +101,7 @@ NvmlReturn add_processes(NvmlProcessList list, NvmlDevice device,
   if (code == NvmlReturn::NotSupported) return NvmlReturn::Success;
   for (const Record& process : processes) {
     bool told = process.used_bytes != ~uint64_t{0};
-    int64_t used_mib = told ? static_cast<int64_t>(process.used_bytes / mib) : 0;
+    int64_t used_mib = told ? static_cast<int64_t>(process.used_bytes / base::bytes_per_mib) : 0;
     int64_t& known = used_mib_by_pid[process.pid];
     known = std::max(known, used_mib);
   }

@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/units.h"
 #include "gpu/nvml/nvml_messages.h"
 #include "gpu/nvml/pci.h"
 
 namespace gpu {
 namespace {
-
-constexpr uint64_t mib = 1024ULL * 1024;
 
 // One readable GPU on its way to the inventory.
 struct Found {
@@ -264,8 +263,8 @@ NvmlReturn read_memory(const NvmlFunctions& call, NvmlDevice device, NvmlMemoryU
     NvmlMemoryV2 now;
     NvmlReturn code = call.memory_v2(device, &now);
     if (code == NvmlReturn::Success) {
-      memory.total_mib = static_cast<int64_t>((now.total - now.reserved) / mib);
-      memory.used_mib = static_cast<int64_t>(now.used / mib);
+      memory.total_mib = static_cast<int64_t>((now.total - now.reserved) / base::bytes_per_mib);
+      memory.used_mib = static_cast<int64_t>(now.used / base::bytes_per_mib);
       return code;
     }
     if (code == NvmlReturn::GpuIsLost || code == NvmlReturn::ResetRequired) return code;
@@ -276,8 +275,8 @@ NvmlReturn read_memory(const NvmlFunctions& call, NvmlDevice device, NvmlMemoryU
     memory = {};
     return NvmlReturn::Success;
   }
-  memory.total_mib = static_cast<int64_t>(now.total / mib);
-  memory.used_mib = static_cast<int64_t>(now.used / mib);
+  memory.total_mib = static_cast<int64_t>(now.total / base::bytes_per_mib);
+  memory.used_mib = static_cast<int64_t>(now.used / base::bytes_per_mib);
   return code;
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr int32_t max_groups = 50;
 constexpr std::string_view token_start = "n/";
 
-api::logs::LogGroup describe(const Owner& owner, const Group& group, bool whole) {
+api::logs::LogGroup describe_group(const Owner& owner, const Group& group, bool whole) {
   const std::string arn = group_arn(owner, group.name);
   api::logs::LogGroup answer;
   answer.log_group_name = group.name;
@@ -36,7 +36,7 @@ base::Result<api::logs::DescribeLogGroupsResponse> describe_named(
   response.log_groups.set_present();
   for (const std::string& identifier : request.log_group_identifiers) {
     const auto group = TRY(context.groups.find(group_name_of(identifier)));
-    if (group) response.log_groups.push_back(describe(context.owner, *group, true));
+    if (group) response.log_groups.push_back(describe_group(context.owner, *group, true));
   }
   return response;
 }
@@ -71,7 +71,7 @@ base::Result<api::logs::DescribeLogGroupsResponse> describe_log_groups(
           base::format("{}{}", token_start, *response.log_groups.back().log_group_name);
       return false;
     }
-    response.log_groups.push_back(describe(context.owner, group, whole));
+    response.log_groups.push_back(describe_group(context.owner, group, whole));
     return true;
   }));
   return response;

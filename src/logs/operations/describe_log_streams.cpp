@@ -8,9 +8,9 @@
 namespace logs {
 namespace {
 
-constexpr int32_t max_streams = 50;
+constexpr int32_t max_streams_a_page = 50;
 
-api::logs::LogStream describe(const Owner& owner, const Group& group, const Stream& stream) {
+api::logs::LogStream describe_stream(const Owner& owner, const Group& group, const Stream& stream) {
   const auto time = [](int64_t ms) { return ms < 0 ? std::nullopt : std::optional(ms); };
   return {.log_stream_name = stream.name,
           .creation_time = stream.creation_time,
@@ -52,7 +52,7 @@ std::optional<StreamPlace> parse_token(std::string_view token, api::logs::OrderB
 base::Result<api::logs::DescribeLogStreamsResponse> describe_log_streams(
     Context& context, const api::logs::DescribeLogStreamsRequest& request) {
   using api::logs::OrderBy;
-  const int64_t limit = TRY(limit_or_max(request.limit, max_streams));
+  const int64_t limit = TRY(limit_or_max(request.limit, max_streams_a_page));
   const OrderBy order_by = request.order_by.value_or(OrderBy::LogStreamName);
   if (request.log_stream_name_prefix) {
     TRY_VOID(check_stream_name(*request.log_stream_name_prefix, "logStreamNamePrefix"));
@@ -75,7 +75,7 @@ base::Result<api::logs::DescribeLogStreamsResponse> describe_log_streams(
       response.next_token = token_of(last, order_by);
       return false;
     }
-    response.log_streams.push_back(describe(context.owner, group, stream));
+    response.log_streams.push_back(describe_stream(context.owner, group, stream));
     last = stream;
     return true;
   };

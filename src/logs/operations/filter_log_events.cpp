@@ -9,15 +9,14 @@
 namespace logs {
 namespace {
 
-constexpr int32_t max_events = 10'000;
-constexpr int64_t max_page_bytes = 1'048'576;
 // One call looks at so much at most, since it keeps other requests waiting; its nextToken then
 // leads on, with a page that may be empty, as the API allows.
 constexpr int64_t max_looked_at = 50'000;
 constexpr int64_t max_bytes_looked_at = int64_t{64} << 20;
-constexpr size_t max_streams = 100;
+constexpr size_t max_filtered_streams = 100;
 
-// Which streams to search. More than max_streams of one prefix are found among all of the group's.
+// Which streams to search. More than max_filtered_streams of one prefix are found among all of the
+// group's.
 struct Selection {
   std::vector<EventMerge::Source> sources = {};
   std::string prefix = {};
@@ -27,7 +26,7 @@ base::Result<Selection> select(Context& context, const Group& group,
                                const api::logs::FilterLogEventsRequest& request) {
   Selection selection{.prefix = request.log_stream_name_prefix.value_or("")};
   if (request.log_stream_names.present()) {
-    if (request.log_stream_names.empty() || request.log_stream_names.size() > max_streams)
+    if (request.log_stream_names.empty() || request.log_stream_names.size() > max_filtered_streams)
       return invalid_parameter("logStreamNames takes 1 to 100 names.");
     std::map<int64_t, EventMerge::Source> streams;  // A name may be given twice.
     for (const std::string& name : request.log_stream_names) {
@@ -41,9 +40,9 @@ base::Result<Selection> select(Context& context, const Group& group,
     TRY_VOID(context.streams.visit_by_name(
         group.id, selection.prefix, Order::Ascending, std::nullopt, [&](const Stream& stream) {
           selection.sources.push_back({.scope = Scope::Stream, .id = stream.id});
-          return selection.sources.size() <= max_streams;
+          return selection.sources.size() <= max_filtered_streams;
         }));
-    if (selection.sources.size() <= max_streams) return selection;
+    if (selection.sources.size() <= max_filtered_streams) return selection;
   }
   selection.sources = {{.scope = Scope::Group, .id = group.id}};
   return selection;
@@ -152,7 +151,7 @@ class Search {
 
 base::Result<api::logs::FilterLogEventsResponse> filter_log_events(
     Context& context, const api::logs::FilterLogEventsRequest& request) {
-  const int64_t limit = TRY(limit_or_max(request.limit, max_events));
+  const int64_t limit = TRY(limit_or_max(request.limit, max_events_a_page));
   TRY_VOID(check(request));
   FilterPattern pattern = TRY(FilterPattern::parse(request.filter_pattern.value_or("")));
   const Range range = TRY(range_of(request));

@@ -6,9 +6,6 @@
 namespace logs {
 namespace {
 
-constexpr int32_t max_events = 10'000;
-constexpr int64_t max_page_bytes = 1'048'576;
-
 // The range and direction that the request's times and token make.
 struct Wanted {
   Range range;
@@ -62,7 +59,7 @@ void set_tokens(api::logs::GetLogEventsResponse& response, const std::vector<Pos
 
 base::Result<api::logs::GetLogEventsResponse> get_log_events(
     Context& context, const api::logs::GetLogEventsRequest& request) {
-  const int64_t limit = TRY(limit_or_max(request.limit, max_events));
+  const int64_t limit = TRY(limit_or_max(request.limit, max_events_a_page));
   TRY_VOID(check_time(request.start_time, "startTime"));
   TRY_VOID(check_time(request.end_time, "endTime"));
   std::optional<Cursor> cursor;

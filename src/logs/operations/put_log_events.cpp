@@ -11,7 +11,7 @@ namespace {
 
 using InputEvents = api::List<api::logs::InputLogEvent>;
 
-constexpr size_t max_events = 10'000;
+constexpr size_t max_events_a_call = 10'000;
 constexpr int64_t max_batch_bytes = 1'048'576;
 constexpr int64_t max_event_bytes = 1'048'576;
 constexpr int64_t hour_ms = int64_t{60} * 60 * 1000;
@@ -25,7 +25,7 @@ int64_t bytes_of(const api::logs::InputLogEvent& event) {
 }
 
 base::Result<void> check_events(const InputEvents& events) {
-  if (events.empty() || events.size() > max_events)
+  if (events.empty() || events.size() > max_events_a_call)
     return violation(base::format("{} events", events.size()), "logEvents",
                      events.empty() ? "Member must have length greater than or equal to 1"
                                     : "Member must have length less than or equal to 10000");

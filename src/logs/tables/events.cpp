@@ -6,24 +6,24 @@ namespace logs {
 namespace {
 
 // The places in Events::statements_.
-enum Query : uint8_t {
+enum EventQuery : uint8_t {
   ReadNextId,
   AddToNextId,
-  Insert,
-  Forward,
-  Backward,
+  InsertEvent,
+  ForwardEvents,
+  BackwardEvents,
   KeysOfStream,
   KeysOfGroup,
-  Read,
+  ReadEvent,
   FirstTimestamp,
-  Remove,
-  QueryCount,
+  RemoveEvent,
+  EventQueryCount,
 };
 
 #define EVENT_COLUMNS "timestamp, id, stream_id, ingestion_time, message"
 #define IN_RANGE "(timestamp, id) > (?2, ?3) AND (timestamp, id) < (?4, ?5)"
 
-constexpr std::array<const char*, QueryCount> queries = {
+constexpr std::array<const char*, EventQueryCount> event_queries = {
     "SELECT id FROM next_event",
     "UPDATE next_event SET id = id + ?",
     "INSERT INTO event(stream_id, timestamp, id, group_id, ingestion_time, message) "
@@ -58,7 +58,7 @@ sqlite::Statement& bind_key(sqlite::Statement& statement, const EventKey& key) {
       .bind_int64(3, key.position.id);
 }
 
-Event read_row(const sqlite::Statement& row) {
+Event read_event_row(const sqlite::Statement& row) {
   return {.position = {.timestamp = row.column_int64(0), .id = row.column_int64(1)},
           .stream_id = row.column_int64(2),
           .ingestion_time = row.column_int64(3),
@@ -68,13 +68,13 @@ Event read_row(const sqlite::Statement& row) {
 }  // namespace
 
 std::span<const char* const> Events::sql() {
-  return queries;
+  return event_queries;
 }
 
 base::Result<Events> Events::prepare(sqlite::Database& database) {
   Events events;
-  events.statements_.reserve(queries.size());
-  for (const char* sql : queries) events.statements_.push_back(TRY(database.prepare(sql)));
+  events.statements_.reserve(event_queries.size());
+  for (const char* sql : event_queries) events.statements_.push_back(TRY(database.prepare(sql)));
   return events;
 }
 
@@ -94,7 +94,7 @@ base::Result<int64_t> Events::reserve_ids(int64_t count) {
 
 base::Result<void> Events::insert(const EventKey& key, int64_t group_id, int64_t ingestion_time,
                                   std::string_view message) {
-  return bind_key(statements_[Insert], key)
+  return bind_key(statements_[InsertEvent], key)
       .bind_int64(4, group_id)
       .bind_int64(5, ingestion_time)
       .bind_text(6, message)
@@ -103,10 +103,11 @@ base::Result<void> Events::insert(const EventKey& key, int64_t group_id, int64_t
 
 base::Result<void> Events::visit(int64_t stream_id, const Range& range, Direction direction,
                                  const std::function<bool(Event&)>& visit) {
-  sqlite::Statement& row = statements_[direction == Direction::Forward ? Forward : Backward];
+  sqlite::Statement& row =
+      statements_[direction == Direction::Forward ? ForwardEvents : BackwardEvents];
   bind_range(row, stream_id, range);
   while (TRY(row.step())) {
-    Event event = read_row(row);
+    Event event = read_event_row(row);
     if (!visit(event)) {
       row.reset();
       break;
@@ -128,9 +129,9 @@ base::Result<std::vector<EventKey>> Events::keys(Scope scope, int64_t id, const 
 }
 
 base::Result<Event> Events::read(const EventKey& key) {
-  sqlite::Statement& row = bind_key(statements_[Read], key);
+  sqlite::Statement& row = bind_key(statements_[ReadEvent], key);
   CHECK(TRY(row.step()));
-  Event event = read_row(row);
+  Event event = read_event_row(row);
   row.reset();
   return event;
 }
@@ -144,7 +145,7 @@ base::Result<std::optional<int64_t>> Events::first_timestamp(int64_t stream_id) 
 }
 
 base::Result<void> Events::remove(const EventKey& key) {
-  return bind_key(statements_[Remove], key).run();
+  return bind_key(statements_[RemoveEvent], key).run();
 }
 
 }  // namespace logs

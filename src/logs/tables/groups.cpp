@@ -7,28 +7,28 @@ namespace logs {
 namespace {
 
 // The places in Groups::statements_.
-enum Query : uint8_t {
-  Find,
-  Visit,
-  Expiring,
-  Insert,
+enum GroupQuery : uint8_t {
+  FindGroup,
+  VisitGroups,
+  ExpiringGroups,
+  InsertGroup,
   SetRetention,
   SetDeletionProtection,
   AddStoredBytes,
   RemoveStreams,
   RemoveTags,
   RemoveGroup,
-  LeaveEvents,
+  LeaveGroupEvents,
   ReadTags,
   PutTag,
   RemoveTag,
-  QueryCount,
+  GroupQueryCount,
 };
 
 #define GROUP_COLUMNS \
   "id, name, creation_time, retention_in_days, class, deletion_protection, stored_bytes"
 
-constexpr std::array<const char*, QueryCount> queries = {
+constexpr std::array<const char*, GroupQueryCount> group_queries = {
     "SELECT " GROUP_COLUMNS " FROM log_group WHERE name = ?",
     "SELECT " GROUP_COLUMNS " FROM log_group WHERE name >= ? ORDER BY name",
     "SELECT " GROUP_COLUMNS " FROM log_group WHERE retention_in_days IS NOT NULL ORDER BY id",
@@ -48,7 +48,7 @@ constexpr std::array<const char*, QueryCount> queries = {
 };
 #undef GROUP_COLUMNS
 
-Group read_row(const sqlite::Statement& row) {
+Group read_group_row(const sqlite::Statement& row) {
   Group group;
   group.id = row.column_int64(0);
   group.name = row.column_text(1);
@@ -71,20 +71,20 @@ void bind_days(sqlite::Statement& statement, int index, std::optional<int32_t> d
 }  // namespace
 
 std::span<const char* const> Groups::sql() {
-  return queries;
+  return group_queries;
 }
 
 base::Result<Groups> Groups::prepare(sqlite::Database& database) {
   Groups groups(database);
-  groups.statements_.reserve(queries.size());
-  for (const char* sql : queries) groups.statements_.push_back(TRY(database.prepare(sql)));
+  groups.statements_.reserve(group_queries.size());
+  for (const char* sql : group_queries) groups.statements_.push_back(TRY(database.prepare(sql)));
   return groups;
 }
 
 base::Result<std::optional<Group>> Groups::find(std::string_view name) {
-  sqlite::Statement& row = statements_[Find].bind_text(1, name);
+  sqlite::Statement& row = statements_[FindGroup].bind_text(1, name);
   if (!TRY(row.step())) return std::nullopt;
-  Group group = read_row(row);
+  Group group = read_group_row(row);
   row.reset();
   return group;
 }
@@ -93,9 +93,9 @@ base::Result<void> Groups::visit(std::string_view after, std::string_view prefix
                                  const std::function<bool(const Group&)>& visit) {
   // With a zero byte behind it, `after` is the least name that it does not include.
   const std::string from = std::max(std::string(prefix), std::string(after) + '\0');
-  sqlite::Statement& row = statements_[Visit].bind_text(1, from);
+  sqlite::Statement& row = statements_[VisitGroups].bind_text(1, from);
   while (TRY(row.step())) {
-    const Group group = read_row(row);
+    const Group group = read_group_row(row);
     if (!group.name.starts_with(prefix) || !visit(group)) {
       row.reset();
       break;
@@ -106,13 +106,13 @@ base::Result<void> Groups::visit(std::string_view after, std::string_view prefix
 
 base::Result<std::vector<Group>> Groups::expiring() {
   std::vector<Group> found;
-  sqlite::Statement& row = statements_[Expiring];
-  while (TRY(row.step())) found.push_back(read_row(row));
+  sqlite::Statement& row = statements_[ExpiringGroups];
+  while (TRY(row.step())) found.push_back(read_group_row(row));
   return found;
 }
 
 base::Result<void> Groups::insert(const Group& group, const Tags& tags) {
-  sqlite::Statement& statement = statements_[Insert];
+  sqlite::Statement& statement = statements_[InsertGroup];
   statement.bind_text(1, group.name).bind_int64(2, group.creation_time);
   bind_days(statement, 3, group.retention_in_days);
   statement.bind_text(4, group.log_group_class);
@@ -138,7 +138,7 @@ base::Result<void> Groups::add_stored_bytes(int64_t id, int64_t bytes) {
 }
 
 base::Result<void> Groups::remove(int64_t id) {
-  for (const Query query : {RemoveStreams, RemoveTags, RemoveGroup, LeaveEvents})
+  for (const GroupQuery query : {RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents})
     TRY_VOID(statements_[query].bind_int64(1, id).run());
   return {};
 }

@@ -8,25 +8,25 @@ namespace logs {
 namespace {
 
 // The places in Streams::statements_.
-enum Query : uint8_t {
-  FindByName,
-  FindById,
-  ByName,
-  ByNameDescending,
-  ByLastEvent,
-  ByLastEventDescending,
-  Insert,
-  Update,
-  Remove,
-  LeaveEvents,
-  QueryCount,
+enum StreamQuery : uint8_t {
+  StreamByName,
+  StreamById,
+  StreamsByName,
+  StreamsByNameDescending,
+  StreamsByLastEvent,
+  StreamsByLastEventDescending,
+  InsertStream,
+  UpdateStream,
+  RemoveStream,
+  LeaveStreamEvents,
+  StreamQueryCount,
 };
 
 #define STREAM_COLUMNS                                                               \
   "id, group_id, name, creation_time, first_event_timestamp, last_event_timestamp, " \
   "last_ingestion_time, stored_bytes, next_position"
 
-constexpr std::array<const char*, QueryCount> queries = {
+constexpr std::array<const char*, StreamQueryCount> stream_queries = {
     "SELECT " STREAM_COLUMNS " FROM log_stream WHERE group_id = ? AND name = ?",
     "SELECT " STREAM_COLUMNS " FROM log_stream WHERE id = ?",
     "SELECT " STREAM_COLUMNS " FROM log_stream WHERE group_id = ?1 AND name >= ?2 ORDER BY name",
@@ -56,7 +56,7 @@ std::string behind_prefix(std::string_view prefix) {
   return std::string(prefix) + '\xFF';
 }
 
-Stream read_row(const sqlite::Statement& row) {
+Stream read_stream_row(const sqlite::Statement& row) {
   Stream stream;
   stream.id = row.column_int64(0);
   stream.group_id = row.column_int64(1);
@@ -72,14 +72,14 @@ Stream read_row(const sqlite::Statement& row) {
 
 base::Result<std::optional<Stream>> read_one(sqlite::Statement& row) {
   if (!TRY(row.step())) return std::nullopt;
-  Stream stream = read_row(row);
+  Stream stream = read_stream_row(row);
   row.reset();
   return stream;
 }
 
 base::Result<void> visit_rows(sqlite::Statement& row, const VisitStream& visit) {
   while (TRY(row.step())) {
-    if (!visit(read_row(row))) {
+    if (!visit(read_stream_row(row))) {
       row.reset();
       break;
     }
@@ -90,22 +90,22 @@ base::Result<void> visit_rows(sqlite::Statement& row, const VisitStream& visit) 
 }  // namespace
 
 std::span<const char* const> Streams::sql() {
-  return queries;
+  return stream_queries;
 }
 
 base::Result<Streams> Streams::prepare(sqlite::Database& database) {
   Streams streams;
-  streams.statements_.reserve(queries.size());
-  for (const char* sql : queries) streams.statements_.push_back(TRY(database.prepare(sql)));
+  streams.statements_.reserve(stream_queries.size());
+  for (const char* sql : stream_queries) streams.statements_.push_back(TRY(database.prepare(sql)));
   return streams;
 }
 
 base::Result<std::optional<Stream>> Streams::find(int64_t group_id, std::string_view name) {
-  return read_one(statements_[FindByName].bind_int64(1, group_id).bind_text(2, name));
+  return read_one(statements_[StreamByName].bind_int64(1, group_id).bind_text(2, name));
 }
 
 base::Result<std::optional<Stream>> Streams::find(int64_t id) {
-  return read_one(statements_[FindById].bind_int64(1, id));
+  return read_one(statements_[StreamById].bind_int64(1, id));
 }
 
 base::Result<void> Streams::visit_by_name(int64_t group_id, std::string_view prefix, Order order,
@@ -116,10 +116,11 @@ base::Result<void> Streams::visit_by_name(int64_t group_id, std::string_view pre
   };
   if (order == Order::Ascending) {
     const std::string from = std::max(std::string(prefix), after ? successor(after->name) : "");
-    return visit_rows(statements_[ByName].bind_int64(1, group_id).bind_text(2, from), with_prefix);
+    return visit_rows(statements_[StreamsByName].bind_int64(1, group_id).bind_text(2, from),
+                      with_prefix);
   }
   const std::string before = after ? after->name : behind_prefix(prefix);
-  sqlite::Statement& row = statements_[ByNameDescending];
+  sqlite::Statement& row = statements_[StreamsByNameDescending];
   row.bind_int64(1, group_id).bind_text(2, before).bind_text(3, prefix);
   return visit_rows(row, with_prefix);
 }
@@ -130,7 +131,8 @@ base::Result<void> Streams::visit_by_last_event(int64_t group_id, Order order,
   const bool ascending = order == Order::Ascending;
   constexpr int64_t first = std::numeric_limits<int64_t>::min();
   constexpr int64_t last = std::numeric_limits<int64_t>::max();
-  sqlite::Statement& row = statements_[ascending ? ByLastEvent : ByLastEventDescending];
+  sqlite::Statement& row =
+      statements_[ascending ? StreamsByLastEvent : StreamsByLastEventDescending];
   row.bind_int64(1, group_id);
   row.bind_int64(2, after ? after->last_event_timestamp : (ascending ? first : last));
   row.bind_text(3, after ? after->name : "");
@@ -138,7 +140,7 @@ base::Result<void> Streams::visit_by_last_event(int64_t group_id, Order order,
 }
 
 base::Result<void> Streams::insert(int64_t group_id, std::string_view name, int64_t creation_time) {
-  return statements_[Insert]
+  return statements_[InsertStream]
       .bind_int64(1, group_id)
       .bind_text(2, name)
       .bind_int64(3, creation_time)
@@ -146,7 +148,7 @@ base::Result<void> Streams::insert(int64_t group_id, std::string_view name, int6
 }
 
 base::Result<void> Streams::update(const Stream& stream) {
-  sqlite::Statement& statement = statements_[Update];
+  sqlite::Statement& statement = statements_[UpdateStream];
   statement.bind_int64(1, stream.id)
       .bind_int64(2, stream.first_event_timestamp)
       .bind_int64(3, stream.last_event_timestamp)
@@ -161,8 +163,8 @@ base::Result<void> Streams::update(const Stream& stream) {
 }
 
 base::Result<void> Streams::remove(int64_t id) {
-  TRY_VOID(statements_[Remove].bind_int64(1, id).run());
-  return statements_[LeaveEvents].bind_int64(1, id).run();
+  TRY_VOID(statements_[RemoveStream].bind_int64(1, id).run());
+  return statements_[LeaveStreamEvents].bind_int64(1, id).run();
 }
 
 }  // namespace logs

@@ -29,21 +29,21 @@ Parts parts_of(const std::array<std::vector<size_t>, 4>& members, const Load& lo
   };
   const double with_gpus = all - parts[CpuOnly];
   if (with_gpus <= 0) return parts;
-  const double sharing = percent_of(load.sharing_percent, 100 * parts[Sharing] / with_gpus);
-  const double several = percent_of(load.several_percent, 100 * parts[Several] / with_gpus);
+  const double sharing_percent = percent_of(load.sharing_percent, 100 * parts[Sharing] / with_gpus);
+  const double several_percent = percent_of(load.several_percent, 100 * parts[Several] / with_gpus);
   double one = 100 * parts[One] / with_gpus;
   // What is not asked for gives way in proportion.
-  const double free_before = (load.sharing_percent == as_in_trace ? sharing : 0) +
-                             (load.several_percent == as_in_trace ? several : 0) + one;
-  const double free_now = 100 - (load.sharing_percent == as_in_trace ? 0 : sharing) -
-                          (load.several_percent == as_in_trace ? 0 : several);
+  const double free_before = (load.sharing_percent == as_in_trace ? sharing_percent : 0) +
+                             (load.several_percent == as_in_trace ? several_percent : 0) + one;
+  const double free_now = 100 - (load.sharing_percent == as_in_trace ? 0 : sharing_percent) -
+                          (load.several_percent == as_in_trace ? 0 : several_percent);
   const double shrink = free_before > 0 ? std::max(free_now, 0.0) / free_before : 0;
   one *= shrink;
-  const double cpu_only = percent_of(load.cpu_only_percent, 100 * parts[CpuOnly] / all);
-  const double gpu_part = (100 - cpu_only) / 100;
-  parts[CpuOnly] = cpu_only;
-  parts[Sharing] = gpu_part * sharing * (load.sharing_percent == as_in_trace ? shrink : 1);
-  parts[Several] = gpu_part * several * (load.several_percent == as_in_trace ? shrink : 1);
+  const double cpu_only_percent = percent_of(load.cpu_only_percent, 100 * parts[CpuOnly] / all);
+  const double gpu_part = (100 - cpu_only_percent) / 100;
+  parts[CpuOnly] = cpu_only_percent;
+  parts[Sharing] = gpu_part * sharing_percent * (load.sharing_percent == as_in_trace ? shrink : 1);
+  parts[Several] = gpu_part * several_percent * (load.several_percent == as_in_trace ? shrink : 1);
   parts[One] = gpu_part * one;
   return parts;
 }

@@ -14,18 +14,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-placement::Request asks(uint32_t gpus) {
-  placement::Request request;
-  request.cluster = model::ClusterName("default");
-  request.group = "family:train";
-  request.resources.cpu_units = 100;
-  request.resources.memory_mib = 100;
-  model::GpuRequest& gpu = request.resources.gpus.emplace_back();
-  gpu.container = "main";
-  gpu.count = gpus;
-  return request;
-}
-
 // 20 instances with two GPUs each, of which one is kept clear; "large" has the most CPU, but a task
 // that needs a whole one is elsewhere: the others are taken when it comes.
 struct ClearWorld : World {

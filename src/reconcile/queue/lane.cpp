@@ -68,7 +68,7 @@ void hold(model::ContainerInstance& instance, const model::HeldResources& held) 
 }
 
 // Puts one of these on the instance, where it has room.
-bool add(model::ContainerInstance& instance, const Need& need) {
+bool add_need(model::ContainerInstance& instance, const Need& need) {
   const placement::Offer offer = placement::offer_of(instance);
   if (!placement::fits(offer, need.demand)) return false;
   std::optional<size_t> card;
@@ -181,11 +181,11 @@ bool Lane::fits_beside(const Need& need, base::Time at, std::span<const Booking>
   for (const Booking& booking : bookings) {
     if (booking.from > at || booking.until <= at) continue;
     if (need.distinct_instance && same_group(*booking.need, need)) return false;
-    if (!add(then, *booking.need)) return false;
+    if (!add_need(then, *booking.need)) return false;
   }
   for (const Need* const other : others) {
     if (need.distinct_instance && same_group(*other, need)) return false;
-    if (!add(then, *other)) return false;
+    if (!add_need(then, *other)) return false;
   }
   return fits(then, need);
 }
@@ -239,7 +239,7 @@ bool Lane::takes_when_drained(const Need& need, std::span<const Need* const> oth
   }
   for (const Need* const other : others) {
     if (need.distinct_instance && same_group(*other, need)) return false;
-    if (!add(then, *other)) return false;
+    if (!add_need(then, *other)) return false;
   }
   return fits(then, need);
 }
@@ -276,7 +276,7 @@ bool Lane::holds(const Booking& booking, std::span<const Newcomer> newcomers) co
   }
   for (const Booking& other : bookings_) {
     if (other.from > booking.from || other.until <= booking.from) continue;
-    if (!add(then, *other.need)) return false;
+    if (!add_need(then, *other.need)) return false;
   }
   return true;
 }

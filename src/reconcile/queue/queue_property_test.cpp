@@ -12,15 +12,10 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-placement::Request asks(uint32_t gpus, std::string group = "family:train") {
-  placement::Request request;
-  request.cluster = model::ClusterName("default");
-  request.group = std::move(group);
+placement::Request asks_mostly_gpus(uint32_t gpus, std::string group = "family:train") {
+  placement::Request request = asks(gpus, std::move(group));
   request.resources.cpu_units = 10;
   request.resources.memory_mib = 10;
-  model::GpuRequest& gpu = request.resources.gpus.emplace_back();
-  gpu.container = "main";
-  gpu.count = gpus;
   return request;
 }
 
@@ -33,7 +28,7 @@ void add_instances(World& world, base::Random& dice, uint64_t most) {
 
 Job random_job(base::Random& dice, uint32_t most_gpus) {
   const base::Milliseconds runs = seconds(1 + dice.below(600));
-  return {.request = asks(1 + static_cast<uint32_t>(dice.below(most_gpus))),
+  return {.request = asks_mostly_gpus(1 + static_cast<uint32_t>(dice.below(most_gpus))),
           .runs = runs,
           .tags = {max_seconds(runs)}};
 }
@@ -139,13 +134,13 @@ RC_GTEST_PROP(QueueProperty, a_stream_of_small_tasks_starves_no_large_one,
   constexpr base::Milliseconds longest = minutes(15);
   const auto small = [&] {
     const base::Milliseconds runs = seconds(30 + dice.below(longest / seconds(1) - 30));
-    Job job{.request = asks(1), .runs = runs};
+    Job job{.request = asks_mostly_gpus(1), .runs = runs};
     if (tell_times && dice.chance(70)) job.tags.push_back(max_seconds(runs));
     return job;
   };
   for (int i = 0; i < 40; ++i) world.submit(small());
   world.pass();
-  const auto large = world.submit({.request = asks(8), .runs = minutes(1)});
+  const auto large = world.submit({.request = asks_mostly_gpus(8), .runs = minutes(1)});
   const base::Time asked = world.now;
   while (!world.started.contains(large)) {
     while (world.waiting.size() < 20) world.submit(small());
@@ -161,14 +156,15 @@ RC_GTEST_PROP(QueueProperty, a_stream_of_small_tasks_starves_no_gang, (uint32_t 
   for (int i = 0; i < 4; ++i) world.add(base::format("{}", i), 4);
   constexpr base::Milliseconds longest = minutes(15);
   const auto small = [&] {
-    return Job{.request = asks(1), .runs = seconds(30 + dice.below(longest / seconds(1) - 30))};
+    return Job{.request = asks_mostly_gpus(1),
+               .runs = seconds(30 + dice.below(longest / seconds(1) - 30))};
   };
   for (int i = 0; i < 40; ++i) world.submit(small());
   world.pass();
   std::vector<model::TaskArn> gang;
   for (int i = 0; i < 3; ++i) {
-    gang.push_back(
-        world.submit({.request = asks(4), .runs = minutes(1), .gang = "g", .gang_size = 3}));
+    gang.push_back(world.submit(
+        {.request = asks_mostly_gpus(4), .runs = minutes(1), .gang = "g", .gang_size = 3}));
   }
   const base::Time asked = world.now;
   while (!world.started.contains(gang.front())) {
@@ -220,7 +216,8 @@ RC_GTEST_PROP(QueueProperty, groups_that_want_more_share_equally, (uint32_t seed
   const uint64_t head_start = dice.below(60);
   const auto submit = [&](uint32_t gpus, const std::string& group) {
     const base::Milliseconds runs = seconds(10 + dice.below(60));
-    world.submit({.request = asks(gpus, group), .runs = runs, .tags = {max_seconds(runs)}});
+    world.submit(
+        {.request = asks_mostly_gpus(gpus, group), .runs = runs, .tags = {max_seconds(runs)}});
   };
   for (uint64_t i = 0; i < head_start; ++i) submit(1, "family:a");
   world.pass();
@@ -262,7 +259,7 @@ RC_GTEST_PROP(QueueProperty, no_lower_priority_starts_before_an_equal_task, (uin
   std::map<model::TaskArn, std::pair<int32_t, int32_t>> known;  // GPUs and priority.
   for (int step = 0; step < 40; ++step) {
     for (uint64_t i = dice.below(6); i > 0; --i) {
-      Job job{.request = asks(1 + static_cast<uint32_t>(dice.below(3))),
+      Job job{.request = asks_mostly_gpus(1 + static_cast<uint32_t>(dice.below(3))),
               .runs = seconds(1 + dice.below(300))};
       const auto priority = static_cast<int32_t>(dice.below(3));
       job.tags.push_back(tag(priority_tag, base::format("{}", priority)));

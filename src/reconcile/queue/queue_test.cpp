@@ -13,20 +13,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-placement::Request asks(uint32_t gpus, std::string group = "family:train") {
-  placement::Request request;
-  request.cluster = model::ClusterName("default");
-  request.group = std::move(group);
-  request.resources.cpu_units = 100;
-  request.resources.memory_mib = 100;
-  if (gpus > 0) {
-    model::GpuRequest& gpu = request.resources.gpus.emplace_back();
-    gpu.container = "main";
-    gpu.count = gpus;
-  }
-  return request;
-}
-
 const Verdict& verdict(const Outcome& outcome, const model::TaskArn& task) {
   const auto found = std::ranges::find(outcome.waiting, task, &Verdict::task);
   CHECK(found != outcome.waiting.end());

@@ -34,6 +34,20 @@ inline api::ecs::Tag max_seconds(base::Milliseconds time) {
   return tag(max_seconds_tag, base::format("{}", (time.count() + 999) / 1000));
 }
 
+inline placement::Request asks(uint32_t gpus, std::string group = "family:train") {
+  placement::Request request;
+  request.cluster = model::ClusterName("default");
+  request.group = std::move(group);
+  request.resources.cpu_units = 100;
+  request.resources.memory_mib = 100;
+  if (gpus > 0) {
+    model::GpuRequest& gpu = request.resources.gpus.emplace_back();
+    gpu.container = "main";
+    gpu.count = gpus;
+  }
+  return request;
+}
+
 class World {
  public:
   explicit World(model::ClusterName name = model::ClusterName("default"), uint64_t seed = 1)

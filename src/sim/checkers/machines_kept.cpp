@@ -10,7 +10,7 @@
 namespace sim {
 namespace {
 
-constexpr base::Milliseconds slack = std::chrono::seconds(2);
+constexpr base::Milliseconds machines_slack = std::chrono::seconds(2);
 
 class MachinesKept final : public Checker {
  public:
@@ -25,7 +25,7 @@ class MachinesKept final : public Checker {
       for (const model::TaskArn& arn : tasks) {
         const model::Task& task = turn.state.tasks.at(arn);
         if (task.capacity_provider == model::berth_queue) continue;
-        if (task.created_at + limit + slack > turn.now) continue;
+        if (task.created_at + limit + machines_slack > turn.now) continue;
         return fail(base::format("task {} waits for {} for {} s, which may be {} at most",
                                  short_name(arn.str()), task.capacity_provider,
                                  (turn.now - task.created_at).count() / 1000,

@@ -17,7 +17,7 @@ namespace sim {
 namespace {
 
 // GPUs that tasks of a share have for certain, or may have at most, within one turn.
-struct Gpus {
+struct GpuCounts {
   size_t least = 0;
   size_t most = 0;
 };
@@ -111,8 +111,8 @@ class QueueFair final : public Checker {
     return gpus_of(one.share, holders).most < gpus_of(other.share, holders).least;
   }
 
-  Gpus gpus_of(const std::string& share, const Holders& after) {
-    Gpus gpus;
+  GpuCounts gpus_of(const std::string& share, const Holders& after) {
+    GpuCounts gpus;
     for (const auto& [arn, held] : holders_) {
       if (held.first != share) continue;
       gpus.most += held.second;

@@ -13,7 +13,7 @@ namespace sim {
 namespace {
 
 // From a deadline to the turn that sees to it.
-constexpr base::Milliseconds slack = std::chrono::seconds(2);
+constexpr base::Milliseconds deadline_slack = std::chrono::seconds(2);
 
 class QueueKept final : public Checker {
  public:
@@ -101,7 +101,7 @@ class QueueKept final : public Checker {
 
   void check_deadlines(const Turn& turn) {
     for (const WaitingUnit& unit : waiting_units(turn.state, world().ledger())) {
-      if (!unit.deadline || *unit.deadline + slack > turn.now) continue;
+      if (!unit.deadline || *unit.deadline + deadline_slack > turn.now) continue;
       return fail(base::format("task {} waits in the queue {} ms after its deadline",
                                short_name(unit.members.front().str()),
                                (turn.now - *unit.deadline).count()));

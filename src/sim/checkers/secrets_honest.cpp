@@ -15,7 +15,7 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view code = "ResourceInitializationError";
+constexpr std::string_view expected_code = "ResourceInitializationError";
 
 class SecretsHonest final : public Checker {
  public:
@@ -77,7 +77,7 @@ class SecretsHonest final : public Checker {
     const auto found = world().ledger().fetches.find(task.arn.str());
     std::string told = task.stopped_reason;
     for (const model::TaskContainer& container : task.containers) told += "\n" + container.reason;
-    const bool blames = told.find(code) != std::string::npos;
+    const bool blames = told.find(expected_code) != std::string::npos;
     if (found == world().ledger().fetches.end()) {
       if (!blames) return;
       return fail(base::format("task {} is STOPPED for its secrets, which were never fetched: {}",

@@ -10,7 +10,7 @@
 namespace sim {
 namespace {
 
-struct Promise {
+struct ServicePromise {
   bool deleted = false;
   int32_t desired = 0;
 };
@@ -74,7 +74,7 @@ class ServicesKept final : public Checker {
     }
   }
 
-  std::map<std::string, Promise> promises_;  // By the service's name.
+  std::map<std::string, ServicePromise> promises_;  // By the service's name.
   OpenCalls open_;
 };
 

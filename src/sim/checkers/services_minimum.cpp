@@ -14,7 +14,7 @@ namespace sim {
 namespace {
 
 // What was so at the end of the turn before.
-struct Before {
+struct ServiceBefore {
   int32_t least = 0;
   int32_t most = 0;
   std::set<model::TaskArn> tasks;    // All that were not STOPPED.
@@ -46,7 +46,7 @@ class ServicesMinimum final : public Checker {
     before_.clear();
     for (const auto& [arn, service] : state.services) {
       const ServiceView view{state, service, world().server().settings(), {}};
-      Before& before = before_[arn];
+      ServiceBefore& before = before_[arn];
       before.least = view.least();
       before.most = view.most();
       const auto* const tasks = model::tasks_of(state, service);
@@ -69,7 +69,7 @@ class ServicesMinimum final : public Checker {
            (!view.is_current(task) || *task.started_at + view.settings.service_settle <= view.now);
   }
 
-  void check_stops(const ServiceView& view, const Before& before) {
+  void check_stops(const ServiceView& view, const ServiceBefore& before) {
     const model::Task* taken = nullptr;
     int32_t lost_to_others = 0;
     for (const model::TaskArn& arn : before.running) {
@@ -105,7 +105,7 @@ class ServicesMinimum final : public Checker {
     return reconcile::replaces_gpu_tasks(view.state, view.service) ? 1 : 0;
   }
 
-  void check_starts(const ServiceView& view, const Before& before) {
+  void check_starts(const ServiceView& view, const ServiceBefore& before) {
     const auto* const tasks = model::tasks_of(view.state, view.service);
     if (tasks == nullptr) return;
     for (const model::TaskArn& arn : *tasks) {
@@ -133,7 +133,7 @@ class ServicesMinimum final : public Checker {
     }
   }
 
-  std::map<model::ServiceArn, Before> before_;
+  std::map<model::ServiceArn, ServiceBefore> before_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace sim {
 namespace {
 
 // What was so at the end of the turn before.
-struct Before {
+struct TaskSetsBefore {
   int32_t desired = 0;
   std::map<std::string, double> percents;  // By set; of one that is deleted 0.
   std::set<model::TaskArn> tasks;          // All that were not STOPPED.
@@ -50,7 +50,7 @@ class TaskSetsBounded final : public Checker {
     for (const auto& [arn, service] : state.services) {
       if (!is_external(service)) continue;
       const ServiceView view{state, service, world().server().settings(), now};
-      Before& before = before_[arn];
+      TaskSetsBefore& before = before_[arn];
       before.desired = service.desired_count;
       if (const auto* const tasks = model::tasks_of(state, service)) before.tasks = *tasks;
       for (const model::TaskSet& set : service.task_sets) {
@@ -64,7 +64,7 @@ class TaskSetsBounded final : public Checker {
 
   // The most that was asked for at any moment of the turn.
   static int32_t allowed(const Turn& turn, const model::Service& service, const model::TaskSet& set,
-                         const Before& before) {
+                         const TaskSetsBefore& before) {
     int32_t desired = std::max(before.desired, service.desired_count);
     const auto known = before.percents.find(set.id);
     double percent = std::max(known == before.percents.end() ? 0 : known->second, percent_of(set));
@@ -78,7 +78,7 @@ class TaskSetsBounded final : public Checker {
   }
 
   void check(const Turn& turn, const model::Service& service, const model::TaskSet& set,
-             const Before& before) {
+             const TaskSetsBefore& before) {
     const ServiceView view{turn.state, service, world().server().settings(), turn.now};
     const model::Task* started = nullptr;
     int32_t count = 0;
@@ -97,7 +97,7 @@ class TaskSetsBounded final : public Checker {
                      set.scale_percent, most));
   }
 
-  std::map<model::ServiceArn, Before> before_;
+  std::map<model::ServiceArn, TaskSetsBefore> before_;
 };
 
 }  // namespace

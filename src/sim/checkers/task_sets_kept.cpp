@@ -12,16 +12,16 @@
 namespace sim {
 namespace {
 
-struct Promise {
+struct TaskSetPromise {
   bool deleted = false;
   std::optional<double> percent;
 };
 
 // Of one service.
 struct Promises {
-  base::Time made_at;                   // The service: one of the same name is another one.
-  std::map<std::string, Promise> sets;  // By ARN.
-  std::string primary;                  // ARN.
+  base::Time made_at;                          // The service: one of the same name is another one.
+  std::map<std::string, TaskSetPromise> sets;  // By ARN.
+  std::string primary;                         // ARN.
 };
 
 class TaskSetsKept final : public Checker {
@@ -67,7 +67,7 @@ class TaskSetsKept final : public Checker {
       promises.made_at = service->created_at;
     }
     if (const auto* made = answer.get_if<api::ecs::CreateTaskSetResponse>()) {
-      Promise& promise = promises.sets[made->task_set->task_set_arn.value_or("")];
+      TaskSetPromise& promise = promises.sets[made->task_set->task_set_arn.value_or("")];
       promise.percent = made->task_set->scale->value;
     } else if (const auto* scaled = answer.get_if<api::ecs::UpdateTaskSetResponse>()) {
       promises.sets[scaled->task_set->task_set_arn.value_or("")].percent =
@@ -103,7 +103,7 @@ class TaskSetsKept final : public Checker {
     return found == service.task_sets.end() ? nullptr : &*found;
   }
 
-  void check(const model::Service& service, const std::string& arn, const Promise& promise) {
+  void check(const model::Service& service, const std::string& arn, const TaskSetPromise& promise) {
     const model::TaskSet* const set = find_set(service, arn);
     const bool is_there = set != nullptr && !set->draining;
     if (promise.deleted) {

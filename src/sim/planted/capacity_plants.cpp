@@ -15,36 +15,38 @@ namespace {
 
 using reconcile::machines::GroupDecisions;
 using reconcile::machines::GroupSituation;
-namespace queue = reconcile::queue;
 
-using Waiting = std::vector<queue::WaitingTask>;
+using Waiting = std::vector<reconcile::queue::WaitingTask>;
 
 class GangSplit final : public Plant {
  public:
-  queue::Outcome decide_queue(const queue::Ground& ground, const Waiting& tasks, base::Time now,
-                              const queue::Settings& settings) override {
+  reconcile::queue::Outcome decide_queue(const reconcile::queue::Ground& ground,
+                                         const Waiting& tasks, base::Time now,
+                                         const reconcile::queue::Settings& settings) override {
     Waiting alone = tasks;
-    for (queue::WaitingTask& task : alone) task.gang.clear();
+    for (reconcile::queue::WaitingTask& task : alone) task.gang.clear();
     return Plant::decide_queue(ground, alone, now, settings);
   }
 };
 
 class PriorityIgnored final : public Plant {
  public:
-  queue::Outcome decide_queue(const queue::Ground& ground, const Waiting& tasks, base::Time now,
-                              const queue::Settings& settings) override {
+  reconcile::queue::Outcome decide_queue(const reconcile::queue::Ground& ground,
+                                         const Waiting& tasks, base::Time now,
+                                         const reconcile::queue::Settings& settings) override {
     Waiting equal = tasks;
-    for (queue::WaitingTask& task : equal) task.tags.priority = 0;
+    for (reconcile::queue::WaitingTask& task : equal) task.tags.priority = 0;
     return Plant::decide_queue(ground, equal, now, settings);
   }
 };
 
 class LastComeFirstServed final : public Plant {
  public:
-  queue::Outcome decide_queue(const queue::Ground& ground, const Waiting& tasks, base::Time now,
-                              const queue::Settings& settings) override {
+  reconcile::queue::Outcome decide_queue(const reconcile::queue::Ground& ground,
+                                         const Waiting& tasks, base::Time now,
+                                         const reconcile::queue::Settings& settings) override {
     Waiting turned = tasks;
-    for (queue::WaitingTask& task : turned) {
+    for (reconcile::queue::WaitingTask& task : turned) {
       // A deadline stays what it is.
       const base::Milliseconds waited = now - task.queued_at;
       if (!task.tags.queue_time) task.queued_at = base::Time(waited);
@@ -55,19 +57,21 @@ class LastComeFirstServed final : public Plant {
 
 class ShareIgnored final : public Plant {
  public:
-  queue::Outcome decide_queue(const queue::Ground& ground, const Waiting& tasks, base::Time now,
-                              const queue::Settings& settings) override {
+  reconcile::queue::Outcome decide_queue(const reconcile::queue::Ground& ground,
+                                         const Waiting& tasks, base::Time now,
+                                         const reconcile::queue::Settings& settings) override {
     Waiting of_one = tasks;
-    for (queue::WaitingTask& task : of_one) task.share = "all";
+    for (reconcile::queue::WaitingTask& task : of_one) task.share = "all";
     return Plant::decide_queue(ground, of_one, now, settings);
   }
 };
 
 class DeadlineForgotten final : public Plant {
  public:
-  queue::Outcome decide_queue(const queue::Ground& ground, const Waiting& tasks, base::Time now,
-                              const queue::Settings& settings) override {
-    queue::Outcome outcome = Plant::decide_queue(ground, tasks, now, settings);
+  reconcile::queue::Outcome decide_queue(const reconcile::queue::Ground& ground,
+                                         const Waiting& tasks, base::Time now,
+                                         const reconcile::queue::Settings& settings) override {
+    reconcile::queue::Outcome outcome = Plant::decide_queue(ground, tasks, now, settings);
     outcome.wake = base::Time::max();
     return outcome;
   }
@@ -75,10 +79,11 @@ class DeadlineForgotten final : public Plant {
 
 class WaitingForgotten final : public Plant {
  public:
-  queue::Outcome decide_queue(const queue::Ground& ground, const Waiting& tasks, base::Time now,
-                              const queue::Settings& settings) override {
+  reconcile::queue::Outcome decide_queue(const reconcile::queue::Ground& ground,
+                                         const Waiting& tasks, base::Time now,
+                                         const reconcile::queue::Settings& settings) override {
     Waiting known;
-    for (const queue::WaitingTask& task : tasks) {
+    for (const reconcile::queue::WaitingTask& task : tasks) {
       if (died_at_ < task.queued_at) known.push_back(task);
     }
     last_ = std::max(last_, now);

@@ -6,7 +6,7 @@
 namespace sim {
 namespace {
 
-constexpr std::array all{
+constexpr std::array all_faults{
     PlantedFault{"reply_before_commit", "a call is answered before its changes are written",
                  "server_restarts", make_reply_before_commit},
     PlantedFault{"dropped_change", "one record of a transaction is left out", "server_restarts",
@@ -125,12 +125,12 @@ constexpr std::array all{
 }  // namespace
 
 std::span<const PlantedFault> planted_faults() {
-  return all;
+  return all_faults;
 }
 
 const PlantedFault* find_planted_fault(std::string_view name) {
-  const auto* const found = std::ranges::find(all, name, &PlantedFault::name);
-  return found == all.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(all_faults, name, &PlantedFault::name);
+  return found == all_faults.end() ? nullptr : found;
 }
 
 }  // namespace sim

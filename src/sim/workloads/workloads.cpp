@@ -6,7 +6,7 @@
 namespace sim {
 namespace {
 
-constexpr std::array all{
+constexpr std::array all_workloads{
     Workload{"mixed", "a bit of everything", mixed},
     Workload{"run_task_storm", "many RunTask calls in a few seconds", run_task_storm},
     Workload{"agent_churn", "agents and machines die, come back, are reinstalled and deregistered",
@@ -33,12 +33,12 @@ constexpr std::array all{
 }  // namespace
 
 std::span<const Workload> workloads() {
-  return all;
+  return all_workloads;
 }
 
 const Workload* find_workload(std::string_view name) {
-  const auto* const found = std::ranges::find(all, name, &Workload::name);
-  return found == all.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(all_workloads, name, &Workload::name);
+  return found == all_workloads.end() ? nullptr : found;
 }
 
 }  // namespace sim

@@ -5,11 +5,11 @@
 #include <map>
 
 #include "store/memory/memory_store.h"
+#include "store/testing_wait.h"
 
 namespace store {
 namespace {
 
-constexpr base::Milliseconds at_once{0};
 const Batch one_put = {.puts = {{"a", "1"}}, .deletes = {}};
 
 struct World {

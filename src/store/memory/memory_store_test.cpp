@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "store/testing_wait.h"
+
 namespace store {
 namespace {
-
-constexpr base::Milliseconds at_once{0};
 
 TEST(MemoryStore, of_two_control_planes_one_leads_until_its_lease_runs_out) {
   MemoryDisk disk;

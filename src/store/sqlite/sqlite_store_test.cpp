@@ -13,11 +13,10 @@
 #include "sqlite/faulty_vfs.h"
 #include "store/sqlite/layout.h"
 #include "store/temporary_directory.h"
+#include "store/testing_wait.h"
 
 namespace store {
 namespace {
-
-constexpr base::Milliseconds at_once{0};
 
 class SqliteStoreTest : public ::testing::Test {
  protected:

@@ -8,8 +8,6 @@
 namespace control::auto_scaling {
 namespace {
 
-using Request = api::autoscaling::CreateAutoScalingGroupType;
-
 base::Result<void> check_name(const Step& step, const std::string& name) {
   if (name.find_first_of(":/") != std::string::npos) {
     return validation_error(base::format(
@@ -22,7 +20,8 @@ base::Result<void> check_name(const Step& step, const std::string& name) {
       name, existing->second.deleting ? " and is pending deletion" : ""));
 }
 
-base::Result<void> refuse_unsupported(const Request& request) {
+base::Result<void> refuse_unsupported_source(
+    const api::autoscaling::CreateAutoScalingGroupType& request) {
   const bool balanced = !request.load_balancer_names.empty() ||
                         !request.target_group_arns.empty() || !request.traffic_sources.empty();
   if (balanced) {
@@ -49,11 +48,11 @@ base::Result<void> refuse_unsupported(const Request& request) {
 }  // namespace
 
 Answer<api::autoscaling::CreateAutoScalingGroupResponse> create_auto_scaling_group(
-    Step& step, const Request& request) {
+    Step& step, const api::autoscaling::CreateAutoScalingGroupType& request) {
   model::AutoScalingGroup group;
   group.name = request.auto_scaling_group_name.value_or("");
   TRY_VOID(check_name(step, group.name));
-  TRY_VOID(refuse_unsupported(request));
+  TRY_VOID(refuse_unsupported_source(request));
   api::autoscaling::UpdateAutoScalingGroupType settings;
   copy_members(request, settings);
   TRY_VOID(take_settings(step, settings, group));

@@ -6,13 +6,13 @@
 
 namespace control::auto_scaling {
 namespace {
-constexpr std::array<std::string_view, 3> filter_names{"tag-key", "tag-value", "tag:"};
+constexpr std::array<std::string_view, 3> group_filters{"tag-key", "tag-value", "tag:"};
 }  // namespace
 
 Answer<api::autoscaling::AutoScalingGroupsType> describe_auto_scaling_groups(
     Step& step, const api::autoscaling::AutoScalingGroupNamesType& request) {
   Page page(TRY(records_request(request.next_token, request.max_records, 100)));
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, group_filters));
   const WithInstances with_instances =
       request.include_instances.value_or(true) ? WithInstances::Yes : WithInstances::No;
   api::autoscaling::AutoScalingGroupsType response;

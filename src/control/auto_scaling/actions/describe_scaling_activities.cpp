@@ -12,7 +12,7 @@
 namespace control::auto_scaling {
 namespace {
 
-constexpr std::array<std::string_view, 1> filter_names{"Status"};
+constexpr std::array<std::string_view, 1> activity_filters{"Status"};
 
 using KeyedActivity = std::pair<std::string, const model::ScalingActivity*>;
 
@@ -40,7 +40,7 @@ std::vector<KeyedActivity> newest_first(
 Answer<api::autoscaling::ActivitiesType> describe_scaling_activities(
     Step& step, const api::autoscaling::DescribeScalingActivitiesType& request) {
   Page page(TRY(records_request(request.next_token, request.max_records, 100)));
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, activity_filters));
   if (request.auto_scaling_group_name) {
     TRY_VOID(require_group(step, request.auto_scaling_group_name));
   }

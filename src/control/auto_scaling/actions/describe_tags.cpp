@@ -9,14 +9,14 @@
 
 namespace control::auto_scaling {
 namespace {
-constexpr std::array<std::string_view, 4> filter_names{"auto-scaling-group", "key", "value",
-                                                       "propagate-at-launch"};
+constexpr std::array<std::string_view, 4> tag_filters{"auto-scaling-group", "key", "value",
+                                                      "propagate-at-launch"};
 }  // namespace
 
 Answer<api::autoscaling::TagsType> describe_tags(
     Step& step, const api::autoscaling::DescribeTagsType& request) {
   Page page(TRY(records_request(request.next_token, request.max_records, 100)));
-  const auto filters = TRY(known_filters(request.filters, filter_names));
+  const auto filters = TRY(known_filters(request.filters, tag_filters));
   std::map<std::string, api::autoscaling::TagDescription> tags;  // In an order that pages keep.
   for (const auto& [name, group] : step.state().auto_scaling_groups) {
     for (const model::GroupTag& tag : group.tags) {

@@ -9,9 +9,8 @@
 namespace control::auto_scaling {
 namespace {
 
-using Request = api::autoscaling::TerminateInstanceInAutoScalingGroupType;
-
-base::Result<void> check(const FoundMachine& found, const Request& request) {
+base::Result<void> check(const FoundMachine& found,
+                         const api::autoscaling::TerminateInstanceInAutoScalingGroupType& request) {
   const std::string id = request.instance_id.value_or("");
   if (found.machine == nullptr ||
       request.auto_scaling_group_name.value_or(found.group->name) != found.group->name) {
@@ -37,7 +36,7 @@ base::Result<void> check(const FoundMachine& found, const Request& request) {
 }  // namespace
 
 Answer<api::autoscaling::ActivityType> terminate_instance_in_auto_scaling_group(
-    Step& step, const Request& request) {
+    Step& step, const api::autoscaling::TerminateInstanceInAutoScalingGroupType& request) {
   if (!request.instance_ids.empty()) {
     return validation_error("InstanceIds is not offered: name one machine in InstanceId.");
   }
