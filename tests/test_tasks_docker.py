@@ -159,9 +159,10 @@ class Networks(Docker):
 
 class Ends(Docker):
     def test_out_of_memory(self):
-        # Docker may not tell what a main process was killed for; of its child it does, in its time.
+        # Docker may not tell what a main process was killed for; of its child it does, in its time,
+        # where that child was not killed in the moment of the start, before its shim looks.
         task = self.stopped("hungry", {"memory": 8, **shell(
-            "(x=a; while true; do x=$x$x; done); code=$?; sleep 1; exit $code")})
+            "sleep 1; (x=a; while true; do x=$x$x; done); code=$?; sleep 1; exit $code")})
         self.assertEqual(137, container_of(task)["exitCode"], brief(task))
         self.assertTrue(container_of(task)["reason"].startswith("OutOfMemoryError"), brief(task))
 
