@@ -7,6 +7,11 @@ import time
 import traceback
 
 
+def end_on_sigterm():
+    """By an exception, so that what was started is ended."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+
+
 class Pool:
     """`workers` processes at most. Each has one of as many slots, a number that no other has at that
     time: what a machine has only once, such as a range of ports, is shared out by it."""
@@ -45,7 +50,7 @@ class Pool:
         status = 1
         try:
             os.setsid()
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+            end_on_sigterm()
             with open(path, "wb") as output, open(os.devnull, "rb") as nothing:
                 os.dup2(nothing.fileno(), 0)
                 os.dup2(output.fileno(), 1)
@@ -77,7 +82,7 @@ class Pool:
     @staticmethod
     def end(pid):
         """SIGTERM, so that it ends what it has started; SIGKILL to all of it after 60 s."""
-        os.kill(pid, signal.SIGTERM)
+        os.kill(pid, signal.SIGTERM)  # A zombie until it is waited for: its id is still its own.
         limit = time.monotonic() + 60
         while time.monotonic() < limit:
             done, status = os.waitpid(pid, os.WNOHANG)
@@ -88,6 +93,8 @@ class Pool:
         return os.waitpid(pid, 0)[1]
 
     def end_all(self):
-        for pid in list(self.running):
+        for pid in self.running:
+            os.kill(pid, signal.SIGTERM)
+        for pid in self.running:
             self.end(pid)
         self.running.clear()

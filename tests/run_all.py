@@ -20,16 +20,17 @@ import time
 import unittest
 
 from kept import keep_first_output
-from pool import Pool
+from pool import Pool, end_on_sigterm
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LONG_TEST_S = 8.0      # One that takes longer is a piece of work of its own.
-LONGEST_WORK_S = 900.0
+LONGEST_WORK_S = float(os.environ.get("BERTH_LONGEST_WORK_S", 900))
 PORTS_A_SLOT = 1500    # Above 8000 and below the ports that Linux gives out by itself (32768).
 
 
 class Recorder(unittest.TestResult):
-    """Appends a line of JSON to a file for each test that has ended, as it ends: id, s, passed."""
+    """Appends a line of JSON to a file for each test that has ended, as it ends: id, s, passed. One
+    for a class or module that could not be set up or torn down has an id of its own."""
 
     def __init__(self, path):
         super().__init__()
@@ -43,16 +44,21 @@ class Recorder(unittest.TestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
+        self.write(test.id(), time.monotonic() - self.started)
+
+    def write(self, name, seconds):
         with open(self.path, "a") as file:
-            file.write(json.dumps({"id": test.id(), "s": time.monotonic() - self.started,
-                                   "passed": not self.bad[test.id()]}) + "\n")
+            file.write(json.dumps({"id": name, "s": seconds, "passed": not self.bad[name]}) + "\n")
 
     def tell(self, test, text):
         print(f"FAILED {test.id()}\n{text}", flush=True)
 
     def addFailure(self, test, err):
+        is_test = test.id() in self.bad
         self.bad[test.id()] = True
         self.tell(test, self._exc_info_to_string(err, test))
+        if not is_test:
+            self.write(test.id(), 0.0)
 
     addError = addFailure
 
@@ -116,10 +122,19 @@ def plan(tests, times):
     return sorted(works, key=lambda work: -work.seconds)
 
 
+class Failure:
+    """What is to run once more: a test, or those of a work that did not come to run."""
+
+    def __init__(self, name, tests, output):
+        self.name = name
+        self.tests = tests
+        self.output = output
+
+
 class Run:
     def __init__(self, folder):
         self.folder = folder
-        self.results = {}  # test id -> (passed, seconds, output)
+        self.seconds = {}  # By test id, of those that passed.
 
     def path(self, work, ending):
         return os.path.join(self.folder, f"{abs(hash(work.ids[0]))}.{ending}")
@@ -128,31 +143,43 @@ class Run:
         import harness
         harness.begin_process(first_port=8000 + slot * PORTS_A_SLOT, ports=PORTS_A_SLOT,
                               offset=number * 50 % PORTS_A_SLOT)
-        unittest.TestSuite(work.tests).run(Recorder(self.path(work, "results")))
-        harness.end_all()
+        try:
+            unittest.TestSuite(work.tests).run(Recorder(self.path(work, "results")))
+        finally:
+            harness.end_all()
 
     def run(self, works, workers):
-        """Runs them and returns the ids of those that failed."""
-        failed = []
+        """Runs them and returns the Failures."""
+        failures = []
         pool = Pool(workers, LONGEST_WORK_S)
         for work, output_path, early in pool.run(works, self.body, lambda work: self.path(work, "out")):
-            told = self.take_results(work)
             with open(output_path, errors="replace") as file:
                 output = file.read()
-            for name in work.ids:
-                passed, seconds = told.get(name, (False, 0.0))
-                self.results[name] = (passed, seconds, output)
-                print(f"{'ok' if passed else 'FAILED':6} {seconds:6.1f} s  {name}", flush=True)
-                if not passed:
-                    failed.append(name)
-            if early:
-                output += f"\n{work.ids[0]} and those after it: {early}\n"
-            if early or not all(told.get(name, (False,))[0] for name in work.ids):
-                print(output, flush=True)
-            if early and not any(name in failed for name in work.ids):
-                self.results[work.ids[-1]] = (False, 0.0, output)  # It failed in what comes after.
-                failed.append(work.ids[-1])
-        return failed
+            found = self.failures_of(work, early, output)
+            if found:
+                print(output + (f"\n{work.ids[0]} and those with it: {early}" if early else ""), flush=True)
+            failures += found
+        return failures
+
+    def failures_of(self, work, early, output):
+        told, missing, found = self.take_results(work), [], []
+        for test in work.tests:
+            if test.id() not in told:
+                missing.append(test)
+                continue
+            passed, seconds = told[test.id()]
+            print(f"{'ok' if passed else 'FAILED':6} {seconds:6.1f} s  {test.id()}", flush=True)
+            if passed:
+                self.seconds[test.id()] = seconds
+            else:
+                found.append(Failure(test.id(), [test], output))
+        if missing:  # Their class could not be set up, or their process ended.
+            print("\n".join(f"FAILED  not run  {test.id()}" for test in missing), flush=True)
+            found.append(Failure(f"{missing[0].id()} and those with it", missing, output))
+        elif not found and (early or not all(passed for name, (passed, _) in told.items()
+                                             if name not in work.ids)):
+            found.append(Failure(f"the end of {work.ids[-1]}", work.tests, output))
+        return found
 
     def take_results(self, work):
         path, told = self.path(work, "results"), {}
@@ -166,27 +193,27 @@ class Run:
 
 
 def run_all(tests, times, workers):
-    """Returns (passed, failed, flaky) and the results."""
+    """Returns the numbers of those that passed, failed and are flaky, and the seconds by test id."""
     with tempfile.TemporaryDirectory(prefix="berth-run-") as folder:
         run = Run(folder)
         works = plan(tests, times)
-        failed = run.run([work for work in works if not work.alone], workers)
-        failed += run.run([work for work in works if work.alone], 1)
-        first = {name: run.results[name][2] for name in failed}
-        by_id = {test.id(): test for test in tests}
-        if failed:
-            print(f"{len(failed)} failed; each once more, alone", flush=True)
-        again = run.run([Work([by_id[name]], 0) for name in failed], 1)
-        flaky = [name for name in failed if name not in again]
-        for name in flaky:
-            print(f"flaky: {name}: passed alone; its first output: {keep_first_output(name, first[name])}")
-        for name in again:
-            print(f"failed: {name}")
-        return len(tests) - len(again), len(again), len(flaky), run.results
+        failures = run.run([work for work in works if not work.alone], workers)
+        failures += run.run([work for work in works if work.alone], 1)
+        failed = flaky = 0
+        for one in failures:
+            print(f"once more, alone: {one.name}", flush=True)
+            if run.run([Work(one.tests, 0)], 1):
+                print(f"failed: {one.name}")
+                failed += len(one.tests)
+            else:
+                path = keep_first_output(one.name, one.output)
+                print(f"flaky: {one.name}: passed alone; its first output: {path}")
+                flaky += 1
+        return len(tests) - failed, failed, flaky, run.seconds
 
 
-def write_times(path, results):
-    kept = {name: round(seconds, 1) for name, (passed, seconds, _) in sorted(results.items()) if passed}
+def write_times(path, seconds):
+    kept = {name: round(took, 1) for name, took in sorted(seconds.items())}
     with open(path, "w") as file:
         json.dump(kept, file, indent=0)
         file.write("\n")
@@ -197,6 +224,7 @@ def main():
         print("usage: tests/run_all.py BERTH_BINARY [test names]\n"
               "  the binary is made by ./x build", file=sys.stderr)
         return 2
+    end_on_sigterm()
     os.environ["BERTH_BINARY"] = os.path.abspath(sys.argv[1])
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "http_proxy", "HTTP_PROXY"):
         os.environ.pop(name, None)
@@ -212,9 +240,9 @@ def main():
         times = json.load(file)
     workers = int(os.environ.get("BERTH_TEST_WORKERS", 3 * (os.cpu_count() or 1)))
     begin = time.monotonic()
-    passed, failed, flaky, results = run_all(load(sys.argv[2:]), times, workers)
+    passed, failed, flaky, seconds = run_all(load(sys.argv[2:]), times, workers)
     if os.environ.get("BERTH_WRITE_TIMES"):
-        write_times(times_path, results)
+        write_times(times_path, seconds)
     print(f"took {time.monotonic() - begin:.0f} s, {workers} at a time")
     print(f"system: {passed} passed, {failed} failed, {flaky} flaky")
     return 0 if failed == 0 and passed > 0 else 1

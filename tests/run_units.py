@@ -15,9 +15,9 @@ import time
 import xml.etree.ElementTree
 
 from kept import keep_first_output
-from pool import Pool
+from pool import Pool, end_on_sigterm
 
-LONGEST_PROGRAM_S = 900.0
+LONGEST_PROGRAM_S = float(os.environ.get("BERTH_LONGEST_WORK_S", 900))
 AT_ONCE = 4
 LONGEST_FIRST = ("reconcile", "sim", "agent", "docker")
 
@@ -65,6 +65,7 @@ def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
+    end_on_sigterm()
     build = os.path.abspath(sys.argv[1])
     found = {os.path.basename(path).removesuffix("_test"): path for path in glob.glob(f"{build}/*_test")}
     folders = sys.argv[2:] or sorted(found, key=lambda one: (one not in LONGEST_FIRST, one))

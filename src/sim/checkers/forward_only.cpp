@@ -32,22 +32,22 @@ class ForwardOnly final : public Checker {
 
  private:
   void look(const model::ClusterState& state) {
-    for (const auto& [arn, task] : state.tasks) forward(arn.str(), task.last_status, "is");
+    for (const auto& [arn, task] : state.tasks) forward(arn, task.last_status, "is");
   }
   void heard(const api::ecs::Task& task) {
     const auto status = model::parse_task_status(task.last_status.value_or(""));
-    if (status) forward(task.task_arn.value_or(""), *status, "is shown as");
+    if (status) forward(model::TaskArn(task.task_arn.value_or("")), *status, "is shown as");
   }
-  void forward(const std::string& arn, model::TaskStatus status, std::string_view how) {
+  void forward(const model::TaskArn& arn, model::TaskStatus status, std::string_view how) {
     const auto [last, first] = last_.emplace(arn, status);
     if (status < last->second) {
-      fail(base::format("task {} was {} and {} {}", short_name(arn), model::to_string(last->second),
-                        how, model::to_string(status)));
+      fail(base::format("task {} was {} and {} {}", short_name(arn.str()),
+                        model::to_string(last->second), how, model::to_string(status)));
     }
     last->second = status;
   }
 
-  std::map<std::string, model::TaskStatus> last_;
+  std::map<model::TaskArn, model::TaskStatus> last_;
 };
 
 }  // namespace

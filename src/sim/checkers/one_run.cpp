@@ -23,7 +23,7 @@ class OneRun final : public Checker {
   }
 
   void container_started(const Machine& machine, const SimContainer& container) override {
-    const auto placed = placed_.find(container.task_arn);
+    const auto placed = placed_.find(model::TaskArn(container.task_arn));
     if (placed == placed_.end()) {
       return fail(base::format("{} runs task {}, which was never placed", machine.name(),
                                short_name(container.task_arn)));
@@ -42,12 +42,12 @@ class OneRun final : public Checker {
  private:
   void look(const model::ClusterState& state) {
     for (const auto& [arn, task] : state.tasks) {
-      if (seen_.insert(arn.str()).second) count(task);
+      if (seen_.insert(arn).second) count(task);
       // One that waits has no place yet.
-      if (task.instance.empty() || placed_.contains(arn.str())) continue;
+      if (task.instance.empty() || placed_.contains(arn)) continue;
       const auto* const instance = model::find_instance(state, task.instance);
       const Machine* const machine = instance == nullptr ? nullptr : world().machine_of(*instance);
-      placed_[arn.str()] = machine == nullptr ? "" : machine->name();
+      placed_[arn] = machine == nullptr ? "" : machine->name();
     }
   }
 
@@ -59,9 +59,9 @@ class OneRun final : public Checker {
                       tasks));
   }
 
-  std::set<std::string> seen_;                 // Task ARNs.
-  std::map<std::string, std::string> placed_;  // Task ARN to the machine's name.
-  std::map<std::string, int32_t> tasks_of_;    // By startedBy.
+  std::set<model::TaskArn> seen_;
+  std::map<model::TaskArn, std::string> placed_;  // To the machine's name.
+  std::map<std::string, int32_t> tasks_of_;       // By startedBy.
 };
 
 }  // namespace
