@@ -27,7 +27,7 @@ void issue(Step& step, Task& task, size_t index, Request request) {
 }
 
 // Whether another task still has, or comes first for, a GPU that this one wants. Both may have it
-// when both share it.
+// when both share it, unless the share of the other is counted nowhere any more.
 bool has_to_wait_for_gpus(const State& state, const Task& task) {
   if (task.gpus.empty()) return false;
   for (const auto& [arn, other] : state.tasks) {
@@ -37,7 +37,8 @@ bool has_to_wait_for_gpus(const State& state, const Task& task) {
     if (!other.admitted && mine < theirs) continue;
     for (const GpuWork& wanted : task.gpus) {
       const auto held = std::ranges::find(other.gpus, wanted.uuid, &GpuWork::uuid);
-      if (held != other.gpus.end() && !(held->shared && wanted.shared)) return true;
+      if (held == other.gpus.end()) continue;
+      if (other.record.given_up || !held->shared || !wanted.shared) return true;
     }
   }
   return false;

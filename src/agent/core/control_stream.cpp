@@ -224,6 +224,8 @@ void on_registered(Step& step, const Registered& input) {
   if (!before.empty() && before != input.container_instance_arn) {
     for (auto& [arn, task] : step.state.tasks) {
       begin_stop(step, task, base::format("The container instance {} was deregistered.", before));
+      task.record.given_up = true;
+      step.touched.insert(arn);
     }
   }
   step.state.registering = false;

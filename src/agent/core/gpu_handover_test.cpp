@@ -140,6 +140,48 @@ TEST(recovery, a_share_is_proven_empty_beside_those_that_still_run) {
 )");
 }
 
+// Whoever places the new task need not know that the old one still has its share: the control plane
+// may have lost its disk.
+TEST(recovery, a_share_waits_until_tasks_of_a_former_instance_have_left_the_gpu) {
+  Running t(sharer("t1"));
+  t.payloads["t2"] = sharer("t2");
+  expect(t, R"(
+> crash
+  register again
+> registered arn:new
+  write task/t1
+  write agent
+  connect, asking for credentials, having seen 1
+> ready
+  op 1 ListContainers agent-1
+> done 1 list running:c1:t1:a
+  op 2 StopContainer c1 within 30 s
+> crash
+  register again
+> registered arn:new
+  connect, asking for credentials, having seen 1
+> open
+> payload m2 @t2
+  write payload/t2
+  write task/t2
+  write agent
+  ack m2
+> ready
+  op 1 ListContainers agent-1
+> done 1 list running:c1:t1:a
+  op 2 StopContainer c1 within 30 s
+> done 2 ok
+  op 3 InspectContainer c1
+> done 3 exited c1 143
+  write task/t1
+  op 4 ProbeGpu GPU-1
+> done 4 gpu empty
+  write task/t1
+  op 6 InspectImage b
+  submit 5 t1 STOPPED a=STOPPED(143), because The container instance arn:aws:ecs:us-east-1:1:container-instance/default/ci was deregistered., GPU-1 empty
+)");
+}
+
 TEST(recovery, a_share_that_is_not_proven_in_time_is_told_as_not_empty) {
   Config config = testing::test_config();
   config.gpu_release_timeout = std::chrono::seconds(5);

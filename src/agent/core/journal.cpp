@@ -27,9 +27,9 @@ API_DESCRIBE(ContainerRecord, API_REQUIRED(name, "name"), API_MEMBER(docker_name
              API_MEMBER(logs_shipped, "logsShipped"),
              API_MEMBER(network_bindings, "networkBindings"));
 API_DESCRIBE(TaskRecord, API_REQUIRED(arn, "arn"), API_MEMBER(stop_desired, "stopDesired"),
-             API_MEMBER(stop_reason, "stopReason"), API_MEMBER(reached_running, "reachedRunning"),
-             API_MEMBER(accepted, "accepted"), API_MEMBER(created_at, "createdAt"),
-             API_MEMBER(pull_started_at, "pullStartedAt"),
+             API_MEMBER(given_up, "givenUp"), API_MEMBER(stop_reason, "stopReason"),
+             API_MEMBER(reached_running, "reachedRunning"), API_MEMBER(accepted, "accepted"),
+             API_MEMBER(created_at, "createdAt"), API_MEMBER(pull_started_at, "pullStartedAt"),
              API_MEMBER(pull_stopped_at, "pullStoppedAt"),
              API_MEMBER(execution_stopped_at, "executionStoppedAt"),
              API_MEMBER(stopped_at, "stoppedAt"), API_MEMBER(containers, "containers"),

@@ -41,6 +41,7 @@ API_DESCRIBED(ContainerRecord);
 struct TaskRecord {
   std::string arn;
   bool stop_desired = false;
+  bool given_up = false;    // Its container instance is no more: who places tasks forgot it.
   std::string stop_reason;  // Of the task, as reported.
   bool reached_running = false;
   // What the control plane has accepted: see report_fingerprint().
