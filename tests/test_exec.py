@@ -599,7 +599,7 @@ class ExecOverABadLine(unittest.TestCase):
     def setUpClass(cls):
         cls.line = BadLine()
         cls.server = Server("--emulate", "c5.large", "--advertise", cls.line.url, start=False)
-        cls.server.port = cls.line.server_port = harness.free_port()
+        cls.line.server_port = cls.server.port
         cls.server.start()
         cls.server.wait_connected()
         cls.tasks = Tasks(cls.server)

@@ -251,7 +251,7 @@ class ExecLoggingOverABadLine(Logging):
     def setUpClass(cls):
         cls.line = BadLine()
         cls.start("--emulate", "c5.large", "--advertise", cls.line.url, start=False)
-        cls.server.port = cls.line.server_port = harness.free_port()
+        cls.line.server_port = cls.server.port
         cls.server.start()
         cls.run_task()
 
