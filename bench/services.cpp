@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "api/generated/ecs.h"
-#include "api/service.h"
 #include "base/format.h"
+#include "control/operations.h"
 #include "driver/driver.h"
 #include "model/catalogue.h"
 #include "reconcile/reconcile.h"
@@ -66,9 +66,9 @@ class Plane {
 
   template <class Request>
   control::Input call(std::string_view operation, Request request) {
-    const api::Operation* const found = api::find(api::ecs_service(), operation);
-    CHECK(found != nullptr);
-    return control::ApiCall{++last_id_, found, api::Any::make(std::move(request)), {}};
+    const control::Action* const action = control::find_action("ecs", operation);
+    CHECK(action != nullptr);
+    return control::ApiCall{++last_id_, action, api::Any::make(std::move(request)), {}};
   }
 
   driver::Released turn(std::vector<control::Input> inputs) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the folders' test programs: tests/run_units.py BUILD_DIRECTORY [folder ..]
 
+A folder brings the rooms in it: `control` is control, control_ecs and so on.
 Four at a time, the longest first. A test that has failed runs once more by itself when nothing else
 does: passing then, it is `flaky`, its first output is kept in BERTH_TEST_KEPT (build/flaky) and it
 does not fail the run. GoogleTest's own variables and RC_PARAMS hold. The last line is
@@ -61,6 +62,11 @@ def run(programs, directory, at_once):
             yield program, outcome(program.file(directory, "xml")), early, file.read()
 
 
+def is_in(program, folder):
+    """A folder's tests are its own and those of the rooms in it."""
+    return program == folder or program.startswith(folder + "_")
+
+
 def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
@@ -68,8 +74,10 @@ def main():
     end_on_sigterm()
     build = os.path.abspath(sys.argv[1])
     found = {os.path.basename(path).removesuffix("_test"): path for path in glob.glob(f"{build}/*_test")}
-    folders = sys.argv[2:] or sorted(found, key=lambda one: (one not in LONGEST_FIRST, one))
-    missing = [one for one in folders if one not in found]
+    asked = sys.argv[2:]
+    missing = [one for one in asked if not any(is_in(name, one) for name in found)]
+    folders = sorted((name for name in found if not asked or any(is_in(name, one) for one in asked)),
+                     key=lambda one: (one not in LONGEST_FIRST, one))
     if missing or not folders:
         sys.exit(f"not built: {' '.join(missing) or 'any test program'} (in {build})")
     counts = dict.fromkeys(("passed", "failed", "skipped", "flaky"), 0)

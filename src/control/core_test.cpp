@@ -247,12 +247,13 @@ TEST(Expiry, stopped_tasks_are_described_for_an_hour) {
   EXPECT_TRUE(plane.core.state().tasks.empty());
 }
 
-TEST(Operations, one_that_is_not_offered_is_named) {
-  Plane plane;
-  const auto answer =
-      plane.call<api::ecs::ListGatewaysResponse>("ListGateways", api::ecs::ListGatewaysRequest{});
-  ASSERT_FALSE(answer);
-  EXPECT_NE(answer.error().message.find("ListGateways"), std::string::npos);
+TEST(Operations, are_found_by_their_service_and_what_is_not_there_is_named) {
+  EXPECT_NE(find_action("ecs", "RunTask"), nullptr);
+  EXPECT_NE(find_action("autoscaling", "DescribeTags"), nullptr);
+  EXPECT_EQ(find_action("ec2", "RunTask"), nullptr);
+  EXPECT_EQ(find_action("ecs", "ListGateways"), nullptr);
+  EXPECT_EQ(find_action("s3", "RunTask"), nullptr);
+  EXPECT_NE(not_offered("ecs", "ListGateways").message.find("ListGateways"), std::string::npos);
 }
 
 }  // namespace

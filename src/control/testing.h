@@ -12,6 +12,7 @@
 #include "api/berth.h"
 #include "api/service.h"
 #include "control/core.h"
+#include "control/operations.h"
 #include "model/catalogue.h"
 
 namespace control::testing {
@@ -30,12 +31,11 @@ class Plane {
   // One API call; its answer, typed.
   template <class Response, class Request>
   base::Result<Response> call(std::string_view operation, Request request) {
-    const api::Operation* const of_ecs = api::find(api::ecs_service(), operation);
-    const api::Operation* const found =
-        of_ecs != nullptr ? of_ecs : api::find(api::berth_service(), operation);
-    CHECK(found != nullptr);
-    caller.service = of_ecs != nullptr ? "ecs" : "berth";
-    ApiCall input{++last_id, found, api::Any::make(std::move(request)), caller};
+    const bool is_of_ecs = api::find(api::ecs_service(), operation) != nullptr;
+    caller.service = is_of_ecs ? "ecs" : "berth";
+    const Action* const action = find_action(caller.service, operation);
+    CHECK(action != nullptr);
+    ApiCall input{++last_id, action, api::Any::make(std::move(request)), caller};
     Output output = step(std::move(input));
     CHECK(output.replies.size() == 1);
     auto& result = output.replies.front().result;

@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "control/core.h"
-#include "control/input.h"
-#include "control/settings.h"
+#include "control/step/input.h"
+#include "control/step/settings.h"
 #include "model/records.h"
 #include "store/store.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "control/operations.h"
 #include "store/faulty/faulty_store.h"
 #include "store/memory/memory_store.h"
 
@@ -18,12 +19,12 @@ control::Input create_cluster(control::RequestId id, const std::string& name) {
   api::ecs::CreateClusterRequest request;
   request.cluster_name = name;
   return control::ApiCall{
-      id, api::find(api::ecs_service(), "CreateCluster"), api::Any::make(std::move(request)), {}};
+      id, control::find_action("ecs", "CreateCluster"), api::Any::make(std::move(request)), {}};
 }
 
 control::Input list_clusters(control::RequestId id) {
   return control::ApiCall{id,
-                          api::find(api::ecs_service(), "ListClusters"),
+                          control::find_action("ecs", "ListClusters"),
                           api::Any::make(api::ecs::ListClustersRequest{}),
                           {}};
 }

@@ -15,7 +15,7 @@
 
 #include "base/queue.h"
 #include "base/time.h"
-#include "control/auto_scaling/machine_orders.h"
+#include "control/step/machine_orders.h"
 #include "machines/provider.h"
 
 namespace machines {

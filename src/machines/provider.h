@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "control/auto_scaling/machine_orders.h"
+#include "control/step/machine_orders.h"
 
 namespace machines {
 

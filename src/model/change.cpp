@@ -169,6 +169,16 @@ void apply(ClusterState& state, const Change& change) {
   std::visit([&](const auto& one) { apply_one(state, one); }, change);
 }
 
+bool gives_capacity(const Change& change) {
+  return std::holds_alternative<InstanceRegistered>(change) ||
+         std::holds_alternative<InstanceStatusChanged>(change) ||
+         std::holds_alternative<InstanceDeregistered>(change) ||
+         std::holds_alternative<AgentConnectionChanged>(change) ||
+         std::holds_alternative<AttributesPut>(change) ||
+         std::holds_alternative<AttributesDeleted>(change) ||
+         std::holds_alternative<GpuCleared>(change) || std::holds_alternative<GpuProven>(change);
+}
+
 void touched_instances(const ClusterState& state, const Change& change,
                        std::vector<InstanceArn>& touched) {
   const auto of_task = [&](const TaskArn& arn) {

@@ -304,6 +304,10 @@ struct Change : AnyChange {
 // back, an unknown task) is a broken invariant: CHECK.
 void apply(ClusterState& state, const Change& change);
 
+// Whether a change of instances may make room for tasks that had none. Tasks that end do too, and
+// are not looked at here.
+bool gives_capacity(const Change& change);
+
 // The instances whose picture a change alters, for caches over the state.
 void touched_instances(const ClusterState& state, const Change& change,
                        std::vector<InstanceArn>& touched);

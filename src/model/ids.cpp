@@ -4,6 +4,10 @@
 
 namespace model {
 
+std::string root_user_arn(const Account& account) {
+  return base::format("arn:aws:iam::{}:root", account.id);
+}
+
 std::string cluster_arn(const Account& account, const ClusterName& cluster) {
   return base::format("arn:aws:ecs:{}:{}:cluster/{}", account.region, account.id, cluster.str());
 }

@@ -24,6 +24,8 @@ struct Account {
   std::string id = "123456789012";
 };
 
+// The principal that owns everything of the account.
+std::string root_user_arn(const Account& account);
 std::string cluster_arn(const Account& account, const ClusterName& cluster);
 InstanceArn instance_arn(const Account& account, const ClusterName& cluster, std::string_view id);
 TaskArn task_arn(const Account& account, const ClusterName& cluster, std::string_view id);

@@ -13,7 +13,7 @@
 #include "base/onward_clock.h"
 #include "base/queue.h"
 #include "base/time.h"
-#include "control/input.h"
+#include "control/step/input.h"
 #include "driver/driver.h"
 #include "net/websocket.h"
 #include "server/execute_command.h"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "control/operations.h"
+
 namespace server {
 namespace {
 
@@ -18,7 +20,7 @@ ExecCalls::ExecCalls(CoreThread& core, ExecRelay& relay, std::string url)
 
 void ExecCalls::ask_core(std::string_view operation, api::Any request, const auth::Caller& caller,
                          Answered answered) {
-  Work work = CallWork{{0, api::find(api::ecs_service(), operation), std::move(request), caller},
+  Work work = CallWork{{0, control::find_action("ecs", operation), std::move(request), caller},
                        std::move(answered)};
   if (!core_.try_push(std::move(work))) {
     std::get<CallWork>(work).answered(base::fail(too_busy()));

@@ -6,7 +6,7 @@
 #include "api/json.h"
 #include "api/query.h"
 #include "base/format.h"
-#include "control/actions/actions.h"
+#include "control/operations.h"
 #include "json/text.h"
 #include "secrets/service.h"
 
@@ -49,12 +49,16 @@ bool is_of_core(const api::Service& service) {
 }
 
 // Before the body is looked at: who calls what is not there wants to know just that.
-base::Result<void> check_offered(const api::Service& service, const api::Operation& operation) {
+base::Result<Call> call_of(const api::Service& service, std::string_view name) {
+  Call call;
+  call.service = &service;
+  call.operation = TRY(operation_named(service, name));
+  const api::Operation& operation = *call.operation;
   bool offered = operation.name == "GetCallerIdentity" || &service == &api::logs_service();
   if (is_of_core(service)) {
+    call.action = control::find_action(service.name, operation.name);
     // ExecuteCommand is the server's own: its sessions are no part of the cluster's state.
-    offered = control::find_action(service.name, operation.name) != nullptr ||
-              operation.name == "ExecuteCommand";
+    offered = call.action != nullptr || operation.name == "ExecuteCommand";
   }
   if (&service == &api::ssm_service() || &service == &api::secretsmanager_service()) {
     // Those of Session Manager are about sessions of ExecuteCommand.
@@ -62,7 +66,8 @@ base::Result<void> check_offered(const api::Service& service, const api::Operati
               operation.name == "TerminateSession";
   }
   if (!offered) return base::fail(control::not_offered(service.name, operation.name));
-  return {};
+  call.input = api::Any::create(*operation.input);
+  return call;
 }
 
 base::Result<Call> read_json(const net::HttpRequest& request, const api::Service& service) {
@@ -81,11 +86,7 @@ base::Result<Call> read_json(const net::HttpRequest& request, const api::Service
         base::format("X-Amz-Target is \"{}\"; for {} it is \"{}.\" and the operation's name.",
                      *target, service.name, service.target_prefix));
   }
-  Call call;
-  call.service = &service;
-  call.operation = TRY(operation_named(service, std::string_view(*target).substr(dot + 1)));
-  TRY_VOID(check_offered(service, *call.operation));
-  call.input = api::Any::create(*call.operation->input);
+  Call call = TRY(call_of(service, std::string_view(*target).substr(dot + 1)));
   const std::string_view body = request.body.empty() ? std::string_view("{}") : request.body;
   TRY_VOID(api::parse_into(body, call.input.shape(), call.input.data()));
   return call;
@@ -98,11 +99,7 @@ base::Result<Call> read_query(const net::HttpRequest& request, const api::Servic
   if (query.action.empty()) {
     return base::fail("MissingAction", "The request names no Action.");
   }
-  Call call;
-  call.service = &service;
-  call.operation = TRY(operation_named(service, query.action));
-  TRY_VOID(check_offered(service, *call.operation));
-  call.input = api::Any::create(*call.operation->input);
+  Call call = TRY(call_of(service, query.action));
   const bool ec2 = service.protocol == api::Protocol::Ec2Query;
   const api::ParseOptions options{
       .serialization_code = ec2 ? "InvalidParameterValue" : "MalformedInput",

@@ -11,6 +11,7 @@
 #include "auth/verifier.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "control/step/action.h"
 #include "net/http.h"
 
 namespace server {
@@ -21,6 +22,7 @@ enum class Wire : uint8_t { Json, Query };
 struct Call {
   const api::Service* service = nullptr;
   const api::Operation* operation = nullptr;
+  const control::Action* action = nullptr;  // Of operations that the core answers.
   api::Any input;
   auth::Caller caller;
 };

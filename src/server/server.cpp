@@ -235,7 +235,7 @@ class Impl {
       work.answered = answer_later(std::move(call), wire, request_id, responder);
       taken = logs_->try_push(std::move(work));
     } else {
-      CallWork work{{0, call.operation, std::move(call.input), call.caller}, {}};
+      CallWork work{{0, call.action, std::move(call.input), call.caller}, {}};
       work.answered = answer_later(std::move(call), wire, request_id, responder);
       taken = core_->try_push(std::move(work));
     }

@@ -10,7 +10,7 @@
 #include "auth/access.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "control/settings.h"
+#include "control/step/settings.h"
 #include "machines/provider.h"
 #include "net/tls.h"
 #include "store/store.h"

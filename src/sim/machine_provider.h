@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "control/auto_scaling/machine_orders.h"
+#include "control/step/machine_orders.h"
 #include "sim/ground.h"
 
 namespace sim {

@@ -17,7 +17,7 @@
 #include "api/service.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "control/input.h"
+#include "control/step/input.h"
 #include "sim/ground.h"
 
 namespace sim {

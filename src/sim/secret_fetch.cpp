@@ -7,7 +7,7 @@
 
 #include "api/generated/secretsmanager.h"
 #include "api/generated/ssm.h"
-#include "control/secret_references.h"
+#include "control/tasks/secret_references.h"
 #include "json/value.h"
 
 namespace sim {

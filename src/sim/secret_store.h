@@ -13,7 +13,7 @@
 #include "api/any.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "control/settings.h"
+#include "control/step/settings.h"
 #include "model/state.h"
 #include "secrets/service.h"
 #include "sim/ground.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/json.h"
+#include "control/operations.h"
 
 namespace sim {
 namespace {
@@ -167,7 +168,10 @@ bool Server::take_call(const NamedOperation& operation, api::Any input, Reply re
   seen.id = id;
   if (watcher_.called) watcher_.called(seen);
   waiting_.emplace(id, Waiting{std::move(seen), std::move(reply)});
-  control::ApiCall call{id, operation.operation, std::move(input), {}};
+  const control::Action* const action =
+      control::find_action(operation.service->name, operation.operation->name);
+  CHECK(action != nullptr);
+  control::ApiCall call{id, action, std::move(input), {}};
   call.caller.service = operation.service->name;
   take(std::move(call));
   return true;

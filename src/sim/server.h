@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "acs/agent_session.h"
-#include "control/input.h"
-#include "control/settings.h"
+#include "control/step/input.h"
+#include "control/step/settings.h"
 #include "driver/driver.h"
 #include "sim/events.h"
 #include "sim/ground.h"

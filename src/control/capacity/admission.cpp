@@ -7,7 +7,7 @@
 #include "control/capacity/gang.h"
 #include "control/capacity/wait_detail.h"
 #include "control/capacity/waiting.h"
-#include "control/errors.h"
+#include "control/request/errors.h"
 
 namespace control {
 namespace {

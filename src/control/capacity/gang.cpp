@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "control/capacity/queue_tags.h"
-#include "control/errors.h"
+#include "control/request/errors.h"
 #include "model/capabilities.h"
 #include "placement/rehearsal.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "control/capacity/strategy.h"
-#include "control/step.h"
-#include "control/task_plan.h"
+#include "control/step/step.h"
+#include "control/tasks/task_plan.h"
 #include "placement/place.h"
 
 namespace control {

@@ -7,7 +7,7 @@
 
 #include "base/arn.h"
 #include "base/format.h"
-#include "control/errors.h"
+#include "control/request/errors.h"
 
 namespace control {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "api/generated/ecs.h"
 #include "base/result.h"
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/state.h"
 
 namespace control {

@@ -5,8 +5,8 @@
 
 #include "base/format.h"
 #include "control/capacity/gang.h"
-#include "control/capacity/queue_notes.h"
 #include "control/capacity/queue_tags.h"
+#include "control/step/queue_notes.h"
 
 namespace control {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "api/generated/ecs.h"
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/state.h"
 
 namespace control {

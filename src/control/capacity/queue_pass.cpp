@@ -9,9 +9,9 @@
 #include "api/json.h"
 #include "base/format.h"
 #include "control/capacity/gang.h"
-#include "control/capacity/queue_notes.h"
 #include "control/capacity/queue_tags.h"
 #include "control/capacity/waiting.h"
+#include "control/step/queue_notes.h"
 #include "reconcile/queue/queue.h"
 
 namespace control {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/ids.h"
 
 namespace control {

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 
 #include "base/format.h"
+#include "control/agents/payload.h"
 #include "control/capacity/gang.h"
-#include "control/capacity/queue_notes.h"
 #include "control/capacity/testing_capacity.h"
-#include "control/payload.h"
+#include "control/step/queue_notes.h"
 #include "json/value.h"
 #include "model/capabilities.h"
 

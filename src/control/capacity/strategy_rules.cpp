@@ -4,7 +4,7 @@
 
 #include "base/format.h"
 #include "control/capacity/providers.h"
-#include "control/errors.h"
+#include "control/request/errors.h"
 
 namespace control {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "control/capacity/strategy.h"
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/state.h"
 
 namespace control {

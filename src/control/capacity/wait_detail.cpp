@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/format.h"
-#include "control/auto_scaling/machines.h"
+#include "control/capacity/groups/machines.h"
 #include "model/catalogue.h"
 
 namespace control {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "control/step.h"
+#include "control/step/step.h"
 #include "placement/place.h"
 
 namespace control {

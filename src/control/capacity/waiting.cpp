@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "control/errors.h"
+#include "control/request/errors.h"
 
 namespace control {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "control/step.h"
-#include "control/task_plan.h"
+#include "control/step/step.h"
+#include "control/tasks/task_plan.h"
 #include "model/state.h"
 #include "placement/place.h"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/format.h"
-#include "control/capacity/capacity_change.h"
 #include "control/capacity/queue_pass.h"
 #include "control/capacity/wait_detail.h"
 #include "control/capacity/waiting.h"
@@ -55,7 +54,7 @@ std::string stop_reason(const model::Task& task) {
 WaitingScheduler::WaitingScheduler(const model::ClusterState& state, base::Time now) {
   for (const auto& [cluster, tasks] : state.waiting_tasks) {
     for (const model::TaskArn& arn : tasks) add(state.tasks.at(arn));
-    mark(cluster, now);
+    due_.set_no_later(cluster, now);
   }
 }
 
@@ -75,29 +74,6 @@ void WaitingScheduler::remove(const model::TaskArn& arn) {
   known_.erase(found);
 }
 
-void WaitingScheduler::mark(const model::ClusterName& cluster, base::Time at) {
-  const auto found = due_at_.find(cluster);
-  if (found != due_at_.end()) {
-    if (found->second <= at) return;
-    due_.erase({found->second, cluster});
-    found->second = at;
-  } else {
-    due_at_.emplace(cluster, at);
-  }
-  due_.emplace(at, cluster);
-}
-
-void WaitingScheduler::unmark(const model::ClusterName& cluster) {
-  const auto found = due_at_.find(cluster);
-  if (found == due_at_.end()) return;
-  due_.erase({found->second, cluster});
-  due_at_.erase(found);
-}
-
-base::Time WaitingScheduler::next_tick() const {
-  return due_.empty() ? base::Time::max() : due_.begin()->first;
-}
-
 void WaitingScheduler::room_may_have_come(const Step& step, const model::ClusterName& cluster) {
   const size_t waiting = waiting_in(step.state(), cluster);
   if (waiting == 0) return;
@@ -107,10 +83,10 @@ void WaitingScheduler::room_may_have_come(const Step& step, const model::Cluster
     const base::Milliseconds apart(static_cast<int64_t>(waiting) / waiting_tasks_a_millisecond);
     at = std::max(at, last->second + apart);
   }
-  mark(cluster, at);
+  due_.set_no_later(cluster, at);
 }
 
-void WaitingScheduler::observe_change(const Step& step, const model::Change& change) {
+void WaitingScheduler::observe(Step& step, const model::Change& change) {
   if (const auto* const queued = std::get_if<model::TaskQueued>(&change)) {
     const model::Task* const task = model::find_task(step.state(), queued->task.arn);
     if (task != nullptr && task->waiting) add(*task);
@@ -127,7 +103,7 @@ void WaitingScheduler::observe_change(const Step& step, const model::Change& cha
     const auto* const arn = std::get_if<model::TaskArn>(&tags->resource);
     const model::Task* const task = arn == nullptr ? nullptr : model::find_task(step.state(), *arn);
     if (task != nullptr && task->waiting) room_may_have_come(step, task->cluster);
-  } else if (gives_capacity(change)) {
+  } else if (model::gives_capacity(change)) {
     std::vector<model::InstanceArn> touched;
     model::touched_instances(step.state(), change, touched);
     for (const model::InstanceArn& arn : touched) {
@@ -135,10 +111,6 @@ void WaitingScheduler::observe_change(const Step& step, const model::Change& cha
       if (instance != nullptr) room_may_have_come(step, instance->cluster);
     }
   }
-}
-
-void WaitingScheduler::observe(const Step& step, const Output& output, size_t first) {
-  for (size_t i = first; i < output.changes.size(); ++i) observe_change(step, output.changes[i]);
 }
 
 void WaitingScheduler::try_group_tasks(Step& step, const model::ClusterName& cluster) {
@@ -181,24 +153,24 @@ void WaitingScheduler::run_pass(Step& step, const model::ClusterName& cluster) {
   size_t of_groups = 0;
   if (oldest != for_groups_.end()) {
     of_groups = oldest->second.size();
-    mark(cluster, oldest->second.begin()->first + step.settings.provisioning_limit);
+    due_.set_no_later(cluster, oldest->second.begin()->first + step.settings.provisioning_limit);
   }
   if (waiting_in(step.state(), cluster) > of_groups) {
     const base::Time again = run_queue_pass(step, cluster);
-    if (again != base::Time::max()) mark(cluster, std::max(again, step.now + queue_flock));
+    if (again != base::Time::max())
+      due_.set_no_later(cluster, std::max(again, step.now + queue_flock));
   }
   if (waiting_in(step.state(), cluster) == 0) last_pass_.erase(cluster);
 }
 
 void WaitingScheduler::tick(Step& step) {
-  std::vector<model::ClusterName> due;
-  for (const auto& [at, cluster] : due_) {
-    if (at > step.now) break;
-    due.push_back(cluster);
-  }
-  for (const model::ClusterName& cluster : due) {
-    unmark(cluster);
+  for (const model::ClusterName& cluster : due_.due(step.now)) {
+    due_.erase(cluster);
+    const size_t first = step.changes().size();
     run_pass(step, cluster);
+    // Others may want to be where those are that were placed just now.
+    const size_t last = step.changes().size();
+    for (size_t i = first; i < last; ++i) observe(step, step.changes()[i]);
   }
 }
 

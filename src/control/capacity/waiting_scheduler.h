@@ -5,42 +5,37 @@
 // with waiting tasks is looked at once.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/due_table.h"
 #include "base/time.h"
-#include "control/input.h"
-#include "control/step.h"
+#include "control/step/observer.h"
+#include "control/step/step.h"
 #include "model/state.h"
 
 namespace control {
 
-class WaitingScheduler {
+class WaitingScheduler : public Observer {
  public:
   WaitingScheduler(const model::ClusterState& state, base::Time now);
 
-  // Takes in the changes of the step from number `first` on. Cost: of those changes alone.
-  void observe(const Step& step, const Output& output, size_t first);
+  void observe(Step& step, const model::Change& change) override;
   // Looks at the clusters that are due. Cost: O(their waiting tasks).
-  void tick(Step& step);
-  base::Time next_tick() const;
+  void tick(Step& step) override;
+  base::Time next_tick() const override { return due_.next(); }
 
  private:
   using Oldest = std::set<std::pair<base::Time, model::TaskArn>>;  // By their creation.
 
-  void observe_change(const Step& step, const model::Change& change);
   void room_may_have_come(const Step& step, const model::ClusterName& cluster);
   void add(const model::Task& task);
   void remove(const model::TaskArn& arn);
-  void mark(const model::ClusterName& cluster, base::Time at);
-  void unmark(const model::ClusterName& cluster);
   void run_pass(Step& step, const model::ClusterName& cluster);
   void try_group_tasks(Step& step, const model::ClusterName& cluster);
 
-  std::set<std::pair<base::Time, model::ClusterName>> due_;
-  std::map<model::ClusterName, base::Time> due_at_;
+  base::DueTable<model::ClusterName> due_;
   std::map<model::ClusterName, base::Time> last_pass_;
   // Those that wait for Auto Scaling groups.
   std::map<model::ClusterName, Oldest> for_groups_;

@@ -6,10 +6,9 @@
 
 #include "api/json.h"
 #include "base/format.h"
-#include "control/auto_scaling/machines.h"
-#include "control/describe.h"
+#include "control/capacity/groups/machines.h"
 #include "control/ec2/errors.h"
-#include "control/echo.h"
+#include "control/request/echo.h"
 
 namespace control::ec2 {
 namespace {
@@ -134,7 +133,7 @@ api::ec2::LaunchTemplate describe_template(const Step& step,
   told.launch_template_id = launch_template.id;
   told.launch_template_name = launch_template.name;
   told.create_time = launch_template.created_at;
-  told.created_by = root_user_arn(step);
+  told.created_by = model::root_user_arn(step.settings.account);
   told.default_version_number = launch_template.default_version;
   told.latest_version_number = launch_template.latest_version;
   for (const api::ecs::Tag& tag : launch_template.tags) {
@@ -152,7 +151,7 @@ api::ec2::LaunchTemplateVersion describe_version(const Step& step,
   told.version_number = version.number;
   if (!version.description.empty()) told.version_description = version.description;
   told.create_time = version.created_at;
-  told.created_by = root_user_arn(step);
+  told.created_by = model::root_user_arn(step.settings.account);
   told.default_version = version.number == launch_template.default_version;
   told.launch_template_data = read_echo<api::ec2::ResponseLaunchTemplateData>(version.data);
   return told;

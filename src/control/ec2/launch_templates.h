@@ -8,7 +8,7 @@
 
 #include "api/generated/ec2.h"
 #include "base/result.h"
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/capacity.h"
 
 namespace control::ec2 {

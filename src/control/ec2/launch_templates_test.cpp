@@ -2,8 +2,8 @@
 
 #include "api/json.h"
 #include "api/testing/random_value.h"
-#include "control/auto_scaling/testing_api.h"
-#include "control/echo.h"
+#include "control/autoscaling/testing_api.h"
+#include "control/request/echo.h"
 
 namespace control {
 namespace {

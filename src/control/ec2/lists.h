@@ -10,8 +10,8 @@
 
 #include "api/generated/ec2.h"
 #include "base/result.h"
-#include "control/filters.h"
-#include "control/paging.h"
+#include "control/request/filters.h"
+#include "control/request/paging.h"
 
 namespace control::ec2 {
 

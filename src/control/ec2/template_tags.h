@@ -4,7 +4,7 @@
 #include "api/generated/ec2.h"
 #include "api/generated/ecs.h"
 #include "base/result.h"
-#include "control/tags.h"
+#include "control/request/tags.h"
 
 namespace control::ec2 {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "control/settings.h"
-#include "control/step.h"
+#include "control/step/settings.h"
+#include "control/step/step.h"
 #include "reconcile/draft.h"
 #include "reconcile/reconcile.h"
 

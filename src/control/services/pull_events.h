@@ -3,7 +3,7 @@
 // minute; DescribeTasks has each task's own pullStartedAt, pullStoppedAt and berthPullPercent.
 #pragma once
 
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/state.h"
 
 namespace control {

@@ -4,10 +4,10 @@
 
 #include "base/format.h"
 #include "control/capacity/strategy_rules.h"
-#include "control/errors.h"
-#include "control/plain_name.h"
+#include "control/request/errors.h"
+#include "control/request/plain_name.h"
+#include "control/request/tags.h"
 #include "control/services/service_tasks.h"
-#include "control/tags.h"
 #include "reconcile/rebalancing.h"
 
 namespace control {

@@ -7,7 +7,7 @@
 
 #include "api/generated/ecs.h"
 #include "base/result.h"
-#include "control/step.h"
+#include "control/step/step.h"
 #include "model/service.h"
 
 namespace control {

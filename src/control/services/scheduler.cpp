@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "control/capacity/capacity_change.h"
 #include "reconcile/backoff.h"
 
 namespace control {
@@ -41,31 +40,8 @@ std::vector<model::ServiceArn> rolled_by(const Step& step, const model::TagsSet&
 
 ServiceScheduler::ServiceScheduler(const model::ClusterState& state, base::Time now) {
   for (const auto& [arn, service] : state.services) {
-    if (service.status != model::ServiceStatus::Inactive) mark(arn, now);
+    if (service.status != model::ServiceStatus::Inactive) due_.set_no_later(arn, now);
   }
-}
-
-void ServiceScheduler::mark(const model::ServiceArn& service, base::Time at) {
-  const auto found = due_at_.find(service);
-  if (found != due_at_.end()) {
-    if (found->second <= at) return;
-    due_.erase({found->second, service});
-    found->second = at;
-  } else {
-    due_at_.emplace(service, at);
-  }
-  due_.emplace(at, service);
-}
-
-void ServiceScheduler::unmark(const model::ServiceArn& service) {
-  const auto found = due_at_.find(service);
-  if (found == due_at_.end()) return;
-  due_.erase({found->second, service});
-  due_at_.erase(found);
-}
-
-base::Time ServiceScheduler::next_tick() const {
-  return due_.empty() ? base::Time::max() : due_.begin()->first;
 }
 
 void ServiceScheduler::task_changed(Step& step, const model::TaskArn& arn, bool stopped) {
@@ -76,7 +52,7 @@ void ServiceScheduler::task_changed(Step& step, const model::TaskArn& arn, bool 
   const model::Service* const service =
       model::find_service(step.state(), service_arn_of(step, *task));
   if (service == nullptr) return;
-  mark(service->arn, step.now + service_flock);
+  due_.set_no_later(service->arn, step.now + service_flock);
   if (!stopped) return;
   model::Service counted = *service;
   if (reconcile::note_stopped(counted, *task, reconcile_options(step.settings), step.now)) {
@@ -88,7 +64,7 @@ void ServiceScheduler::capacity_came_free(const Step& step, const model::Cluster
   for (const auto& [arn, tried_at] : waiting_) {
     const model::Service* const service = model::find_service(step.state(), arn);
     if (service != nullptr && service->cluster == cluster) {
-      mark(arn, std::max(tried_at + retry_placement, step.now + service_flock));
+      due_.set_no_later(arn, std::max(tried_at + retry_placement, step.now + service_flock));
     }
   }
 }
@@ -100,7 +76,7 @@ void ServiceScheduler::instance_changed(const Step& step, const model::InstanceA
   for (const model::TaskArn& task_arn : instance->tasks) {
     const model::Task* const task = model::find_task(step.state(), task_arn);
     if (!model::service_of(*task).empty()) {
-      mark(service_arn_of(step, *task), step.now + service_flock);
+      due_.set_no_later(service_arn_of(step, *task), step.now + service_flock);
     }
   }
   // ARNs are in the order of their clusters.
@@ -112,12 +88,12 @@ void ServiceScheduler::instance_changed(const Step& step, const model::InstanceA
         it->second.scheduling == api::ecs::SchedulingStrategy::Daemon ||
         it->second.zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled;
     if (follows && it->second.status == model::ServiceStatus::Active) {
-      mark(it->first, step.now + service_flock);
+      due_.set_no_later(it->first, step.now + service_flock);
     }
   }
 }
 
-void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
+void ServiceScheduler::observe(Step& step, const model::Change& change) {
   if (const auto* const report = std::get_if<model::TaskReported>(&change)) {
     task_changed(step, report->arn, report->last_status == model::TaskStatus::Stopped);
   } else if (const auto* const stop = std::get_if<model::TaskStopRequested>(&change)) {
@@ -129,26 +105,21 @@ void ServiceScheduler::observe_change(Step& step, const model::Change& change) {
   } else if (const auto* const protection = std::get_if<model::TaskProtectionSet>(&change)) {
     task_changed(step, protection->arn, false);
   } else if (const auto* const put = std::get_if<model::ServicePut>(&change)) {
-    mark(put->service.arn, step.now);
+    due_.set_no_later(put->service.arn, step.now);
   } else if (const auto* const rollout = std::get_if<model::ServiceDeploymentPut>(&change)) {
-    mark(rollout->deployment.service, step.now);
+    due_.set_no_later(rollout->deployment.service, step.now);
   } else if (const auto* const gone = std::get_if<model::ServiceForgotten>(&change)) {
-    unmark(gone->arn);
+    due_.erase(gone->arn);
     waiting_.erase(gone->arn);
   } else if (const auto* const tags = std::get_if<model::TagsSet>(&change)) {
-    for (const model::ServiceArn& arn : rolled_by(step, *tags)) mark(arn, step.now + service_flock);
-  } else if (gives_capacity(change)) {
+    for (const model::ServiceArn& arn : rolled_by(step, *tags)) {
+      due_.set_no_later(arn, step.now + service_flock);
+    }
+  } else if (model::gives_capacity(change)) {
     std::vector<model::InstanceArn> touched;
     model::touched_instances(step.state(), change, touched);
     for (const model::InstanceArn& arn : touched) instance_changed(step, arn);
   }
-}
-
-void ServiceScheduler::observe(Step& step, const Output& output, size_t first) {
-  // Counting a task's end adds changes of its own, which need no second look; a change that was
-  // looked at is not touched after that.
-  const size_t count = output.changes.size();
-  for (size_t i = first; i < count; ++i) observe_change(step, output.changes[i]);
 }
 
 void ServiceScheduler::run_pass(Step& step, const model::ServiceArn& service,
@@ -159,18 +130,18 @@ void ServiceScheduler::run_pass(Step& step, const model::ServiceArn& service,
   } else {
     waiting_.erase(service);
   }
-  if (result.again) mark(service, step.now);
-  if (result.wake != base::Time::max()) mark(service, result.wake);
+  if (result.again) due_.set_no_later(service, step.now);
+  if (result.wake != base::Time::max()) due_.set_no_later(service, result.wake);
 }
 
 void ServiceScheduler::tick(Step& step) {
-  const size_t first = step.changes_made();
+  const size_t first = step.changes().size();
   Surroundings shared;
-  while (!due_.empty() && due_.begin()->first <= step.now) {
-    const model::ServiceArn service = due_.begin()->second;
-    unmark(service);
+  while (due_.next() <= step.now) {
+    const model::ServiceArn service = due_.first();
+    due_.erase(service);
     run_pass(step, service, shared);
-    if (step.changes_made() - first >= most_changes_a_tick) return;
+    if (step.changes().size() - first >= most_changes_a_tick) return;
   }
 }
 

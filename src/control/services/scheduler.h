@@ -4,40 +4,34 @@
 #pragma once
 
 #include <map>
-#include <set>
-#include <utility>
 
+#include "base/due_table.h"
 #include "base/time.h"
-#include "control/input.h"
 #include "control/services/carry_out.h"
-#include "control/step.h"
+#include "control/step/observer.h"
+#include "control/step/step.h"
 #include "model/state.h"
 
 namespace control {
 
-class ServiceScheduler {
+class ServiceScheduler : public Observer {
  public:
   ServiceScheduler(const model::ClusterState& state, base::Time now);
 
-  // Takes in the changes that a step has made, from the one with that index on: what a task's end
-  // says about its deployment becomes durable with it; services that may have something to do are
-  // due.
-  void observe(Step& step, const Output& output, size_t first);
+  // What a task's end says about its deployment becomes durable with it; services that may have
+  // something to do are due.
+  void observe(Step& step, const model::Change& change) override;
   // Reconciles services that are due; some are left for the next call where there are many.
-  void tick(Step& step);
-  base::Time next_tick() const;
+  void tick(Step& step) override;
+  base::Time next_tick() const override { return due_.next(); }
 
  private:
-  void observe_change(Step& step, const model::Change& change);
   void task_changed(Step& step, const model::TaskArn& arn, bool stopped);
   void instance_changed(const Step& step, const model::InstanceArn& arn);
   void capacity_came_free(const Step& step, const model::ClusterName& cluster);
-  void mark(const model::ServiceArn& service, base::Time at);
-  void unmark(const model::ServiceArn& service);
   void run_pass(Step& step, const model::ServiceArn& service, Surroundings& shared);
 
-  std::set<std::pair<base::Time, model::ServiceArn>> due_;
-  std::map<model::ServiceArn, base::Time> due_at_;
+  base::DueTable<model::ServiceArn> due_;
   // A task of theirs found no place; when they last tried.
   std::map<model::ServiceArn, base::Time> waiting_;
 };

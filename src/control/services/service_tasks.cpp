@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "control/capacity/admission.h"
 #include "control/capacity/strategy_rules.h"
-#include "control/errors.h"
+#include "control/request/errors.h"
 #include "reconcile/queue/tags.h"
 #include "reconcile/rebalancing.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "control/step.h"
-#include "control/task_plan.h"
+#include "control/step/step.h"
+#include "control/tasks/task_plan.h"
 #include "model/service.h"
 #include "reconcile/reconcile.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "control/settings.h"
+#include "control/step/settings.h"
 #include "model/state.h"
 #include "sim/ledger.h"
 

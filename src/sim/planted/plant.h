@@ -12,7 +12,7 @@
 #include "acs/messages.h"
 #include "agent/core/core.h"
 #include "api/generated/ecs.h"
-#include "control/input.h"
+#include "control/step/input.h"
 #include "driver/driver.h"
 #include "reconcile/machines/group_keeper.h"
 #include "reconcile/queue/queue.h"

@@ -1,0 +1,15 @@
+// A task as its agent is told of it: overrides merged, Docker's settings spelled as Docker's API
+// does, physical GPUs as associations.
+#pragma once
+
+#include "acs/payload.h"
+#include "control/step/step.h"
+#include "model/state.h"
+
+namespace control {
+
+// Of a task whose desiredStatus is STOPPED only what a stop needs. Source: agent protocol,
+// PayloadMessage; Docker Engine API v1.41, "Create a container".
+acs::Task make_payload(const Step& step, const model::Task& task);
+
+}  // namespace control
