@@ -12,21 +12,6 @@ namespace {
 
 using testing::Plane;
 
-// The store as the driver would have written it: every changed key, as it stands at the end.
-std::map<std::string, std::string> records_of(const Plane& plane) {
-  std::set<std::string> keys;
-  for (const model::Change& change : plane.changes) {
-    model::add_record_keys(plane.core.state(), change, keys);
-  }
-  const model::Account account;
-  const model::RecordEncoder encoder(plane.core.state(), account);
-  std::map<std::string, std::string> records;
-  for (const std::string& key : keys) {
-    if (auto value = encoder.encode(key)) records[key] = *value;
-  }
-  return records;
-}
-
 std::map<int32_t, model::TaskDefinition> revisions_of(const model::ClusterState& state,
                                                       std::string_view family) {
   const auto found = state.task_definitions.find(family);
@@ -35,21 +20,20 @@ std::map<int32_t, model::TaskDefinition> revisions_of(const model::ClusterState&
 }
 
 void check_reload(const Plane& plane) {
-  std::map<std::string, std::string> records = records_of(plane);
-  model::ClusterState loaded;
-  for (const auto& [key, value] : records) {
-    const auto result = model::load_record(loaded, key, value);
-    RC_ASSERT(result.has_value());
+  const std::map<std::string, std::string> records = plane.records();
+  const auto spare = std::ranges::count_if(records, [](const auto& record) {
+    return record.first.starts_with("task-definition/spare/");
+  });
+  RC_ASSERT(static_cast<size_t>(spare) == revisions_of(plane.core.state(), "spare").size());
+  const model::ClusterState loaded = plane.reloaded();
+  size_t written_again = 0;
+  for (const model::RecordKey& key : model::record_keys(loaded)) {
+    const auto record = records.find(model::print(key));
+    if (record == records.end()) continue;  // Of a definition that was put in without a change.
+    RC_ASSERT(model::encode_record(loaded, key) == record->second);
+    ++written_again;
   }
-  RC_ASSERT(loaded.task_definitions["spare"].size() ==
-            revisions_of(plane.core.state(), "spare").size());
-  // The other definitions were put in without a change.
-  loaded.task_definitions = plane.core.state().task_definitions;
-  RC_ASSERT(model::finish_load(loaded).has_value());
-  model::check_invariants(loaded);
-  const model::Account account;
-  const model::RecordEncoder encoder(loaded, account);
-  for (const auto& [key, value] : records) RC_ASSERT(encoder.encode(key) == value);
+  RC_ASSERT(written_again == records.size());
   RC_ASSERT(loaded.tasks.size() == plane.core.state().tasks.size());
   RC_ASSERT(loaded.services.size() == plane.core.state().services.size());
   RC_ASSERT(loaded.service_revisions.size() == plane.core.state().service_revisions.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "control/core.h"
 #include "control/operations.h"
 #include "model/catalogue.h"
+#include "model/records.h"
 
 namespace control::testing {
 
@@ -153,6 +155,33 @@ class Plane {
     auto response = call<api::ecs::DescribeTasksResponse>("DescribeTasks", request);
     CHECK(response.has_value() && response->tasks.size() == 1);
     return response->tasks.front();
+  }
+
+  // The records that the changes of this plane have written, by their keys' texts.
+  std::map<std::string, std::string> records() const {
+    std::set<model::RecordKey> keys;
+    for (const model::Change& change : changes) {
+      model::add_record_keys(core.state(), change, keys);
+    }
+    std::map<std::string, std::string> written;
+    for (const model::RecordKey& key : keys) {
+      if (auto value = model::encode_record(core.state(), key)) {
+        written.emplace(model::print(key), std::move(*value));
+      }
+    }
+    return written;
+  }
+  // What a control plane that starts anew would have; definitions that were put into the state
+  // without a change too.
+  model::ClusterState reloaded() const {
+    model::ClusterState loaded;
+    for (const auto& [key, value] : records()) {
+      CHECK(model::load_record(loaded, key, value).has_value());
+    }
+    loaded.task_definitions = core.state().task_definitions;
+    CHECK(model::finish_load(loaded).has_value());
+    model::check_invariants(loaded);
+    return loaded;
   }
 
   Core core;

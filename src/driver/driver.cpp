@@ -13,17 +13,6 @@ namespace {
 constexpr size_t keys_per_commit = 4000;
 constexpr base::Milliseconds recovery_patience{5'000};
 
-// Of a record's key, "task/<cluster>/<id>".
-std::optional<model::TaskArn> task_of(std::string_view key, const model::Account& account) {
-  constexpr std::string_view prefix = "task/";
-  if (!key.starts_with(prefix)) return std::nullopt;
-  key.remove_prefix(prefix.size());
-  const size_t slash = key.find('/');
-  CHECK(slash != std::string_view::npos);
-  return model::task_arn(account, model::ClusterName(std::string(key.substr(0, slash))),
-                         key.substr(slash + 1));
-}
-
 }  // namespace
 
 Driver::Driver(store::Store& store, control::Settings settings, uint64_t seed,
@@ -70,14 +59,13 @@ void Driver::step(control::Input input, base::Time now) {
 bool Driver::commit() {
   // Without a lease nobody else can have taken over: a batch that only read need not ask.
   if (keys_.empty() && !store_.limits().lease) return true;
-  const model::RecordEncoder encoder(core_->state(), settings_.account);
   store::Batch batch;
-  for (const std::string& key : keys_) {
-    if (auto task = task_of(key, settings_.account)) tasks_.push_back(std::move(*task));
-    if (auto value = encoder.encode(key)) {
-      batch.puts.push_back({key, std::move(*value)});
+  for (const model::RecordKey& key : keys_) {
+    if (const auto* const task = std::get_if<model::TaskArn>(&key)) tasks_.push_back(*task);
+    if (auto value = model::encode_record(core_->state(), key)) {
+      batch.puts.push_back({model::print(key), std::move(*value)});
     } else {
-      batch.deletes.push_back(key);
+      batch.deletes.push_back(model::print(key));
     }
   }
   keys_.clear();

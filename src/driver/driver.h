@@ -73,7 +73,7 @@ class Driver {
   uint64_t epoch_ = 0;
   std::unique_ptr<control::Core> core_;
   // What the steps since the last commit have done.
-  std::set<std::string> keys_;
+  std::set<model::RecordKey> keys_;
   std::vector<control::Reply> replies_;
   std::vector<control::ToAgent> messages_;
   std::vector<control::CloseSession> closes_;

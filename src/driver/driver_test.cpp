@@ -126,11 +126,9 @@ void put_group(store::Store& store) {
                                                      .instance_type = "p3.2xlarge",
                                                      .user_data = {},
                                                      .echoed = {}}});
-  const model::Account account;
-  const model::RecordEncoder encoder(state, account);
   store::Batch batch;
-  for (const std::string key : {"auto-scaling-group/gpus", "launch-configuration/boxes"}) {
-    batch.puts.push_back({key, *encoder.encode(key)});
+  for (const model::RecordKey& key : model::record_keys(state)) {
+    batch.puts.push_back({model::print(key), *model::encode_record(state, key)});
   }
   const auto epoch = store.campaign("here", no_patience);
   CHECK(epoch && store.commit(*epoch, batch) == store::CommitOutcome::Committed);

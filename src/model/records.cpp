@@ -1,110 +1,12 @@
 #include "model/records.h"
 
-#include "api/describe.h"
+#include <utility>
+
 #include "api/json.h"
 #include "base/format.h"
 #include "model/derived.h"
-#include "model/print_record.h"
-#include "model/record_types.h"
-#include "model/records_capacity.h"
-#include "model/records_services.h"
 
 namespace model {
-
-API_DESCRIBE_ENUM(TaskStatus, {TaskStatus::Provisioning, "PROVISIONING"},
-                  {TaskStatus::Pending, "PENDING"}, {TaskStatus::Activating, "ACTIVATING"},
-                  {TaskStatus::Running, "RUNNING"}, {TaskStatus::Deactivating, "DEACTIVATING"},
-                  {TaskStatus::Stopping, "STOPPING"},
-                  {TaskStatus::Deprovisioning, "DEPROVISIONING"}, {TaskStatus::Stopped, "STOPPED"});
-API_DESCRIBE_ENUM(ClusterStatus, {ClusterStatus::Active, "ACTIVE"},
-                  {ClusterStatus::Inactive, "INACTIVE"});
-API_DESCRIBE_ENUM(InstanceStatus, {InstanceStatus::Registering, "REGISTERING"},
-                  {InstanceStatus::Active, "ACTIVE"}, {InstanceStatus::Draining, "DRAINING"},
-                  {InstanceStatus::Deregistering, "DEREGISTERING"},
-                  {InstanceStatus::Inactive, "INACTIVE"});
-
-API_DESCRIBE(Cluster, API_MEMBER(name, "name"), API_MEMBER(status, "status"),
-             API_MEMBER(created_at, "createdAt"), API_MEMBER(tags, "tags"),
-             API_MEMBER(settings, "settings"), API_MEMBER(configuration, "configuration"),
-             API_MEMBER(service_connect_namespace, "serviceConnectNamespace"),
-             API_MEMBER(capacity_providers, "capacityProviders"),
-             API_MEMBER(default_capacity_provider_strategy, "defaultCapacityProviderStrategy"));
-
-API_DESCRIBE(TaskDefinition, API_MEMBER(family, "family"), API_MEMBER(revision, "revision"),
-             API_MEMBER(definition, "definition"), API_MEMBER(tags, "tags"));
-
-API_DESCRIBE(NvLink, API_MEMBER(peer, "peer"), API_MEMBER(lanes, "lanes"));
-API_DESCRIBE(GpuDevice, API_MEMBER(uuid, "uuid"), API_MEMBER(model, "model"),
-             API_MEMBER(architecture, "architecture"), API_MEMBER(memory_mib, "memoryMiB"),
-             API_MEMBER(pci_bus_id, "pciBusId"), API_MEMBER(pcie_switch, "pcieSwitch"),
-             API_MEMBER(numa_node, "numaNode"), API_MEMBER(cpu_list, "cpuList"),
-             API_MEMBER(nvlinks, "nvLinks"), API_MEMBER(nics, "nics"),
-             API_MEMBER(mig_profile, "migProfile"), API_MEMBER(mig_parent, "migParent"),
-             API_MEMBER(mps_capable, "mpsCapable"), API_MEMBER(emulated, "emulated"),
-             API_MEMBER(healthy, "healthy"), API_MEMBER(health_reason, "healthReason"));
-API_DESCRIBE(GpuRecord, API_MEMBER(device, "device"), API_MEMBER(quarantined, "quarantined"),
-             API_MEMBER(unproven_tasks, "unprovenTasks"),
-             API_MEMBER(released_unproven, "releasedUnproven"));
-
-API_DESCRIBE(HostPort, API_MEMBER(port, "port"), API_MEMBER(udp, "udp"));
-API_DESCRIBE(InstanceRecord, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluster"),
-             API_MEMBER(ec2_instance_id, "ec2InstanceId"), API_MEMBER(status, "status"),
-             API_MEMBER(version, "version"), API_MEMBER(registered_at, "registeredAt"),
-             API_MEMBER(agent_version, "agentVersion"), API_MEMBER(agent_hash, "agentHash"),
-             API_MEMBER(docker_version, "dockerVersion"), API_MEMBER(external, "external"),
-             API_MEMBER(emulated_instance_type, "emulatedInstanceType"),
-             API_MEMBER(gpu_driver_version, "gpuDriverVersion"), API_MEMBER(cpu_units, "cpuUnits"),
-             API_MEMBER(memory_mib, "memoryMiB"), API_MEMBER(reserved_ports, "reservedPorts"),
-             API_MEMBER(attributes, "attributes"), API_MEMBER(gpus, "gpus"),
-             API_MEMBER(tags, "tags"), API_MEMBER(agent_connected, "agentConnected"),
-             API_MEMBER(status_reason, "statusReason"),
-             API_MEMBER(connected_changed_at, "connectedChangedAt"),
-             API_MEMBER(capacity_provider, "capacityProvider"));
-
-API_DESCRIBE(GpuAssignment, API_MEMBER(container, "container"), API_MEMBER(gpu, "gpu"),
-             API_MEMBER(shared, "shared"), API_MEMBER(memory_mib, "memoryMiB"),
-             API_MEMBER(milli, "milli"), API_MEMBER(max_compute_percent, "maxComputePercent"));
-API_DESCRIBE(HeldResources, API_MEMBER(cpu_units, "cpuUnits"), API_MEMBER(memory_mib, "memoryMiB"),
-             API_MEMBER(host_ports, "hostPorts"), API_MEMBER(gpus, "gpus"),
-             API_MEMBER(cpuset, "cpuset"));
-API_DESCRIBE(TaskContainer, API_MEMBER(name, "name"), API_MEMBER(arn, "arn"),
-             API_MEMBER(image, "image"), API_MEMBER(image_digest, "imageDigest"),
-             API_MEMBER(runtime_id, "runtimeId"), API_MEMBER(last_status, "lastStatus"),
-             API_MEMBER(exit_code, "exitCode"), API_MEMBER(reason, "reason"),
-             API_MEMBER(network_bindings, "networkBindings"),
-             API_MEMBER(health_status, "healthStatus"));
-API_DESCRIBE(Task, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluster"),
-             API_MEMBER(instance, "instance"), API_MEMBER(definition, "definition"),
-             API_MEMBER(last_status, "lastStatus"), API_MEMBER(desired_status, "desiredStatus"),
-             API_MEMBER(version, "version"), API_MEMBER(group, "group"),
-             API_MEMBER(started_by, "startedBy"), API_MEMBER(launch_type, "launchType"),
-             API_MEMBER(overrides, "overrides"), API_MEMBER(tags, "tags"),
-             API_MEMBER(enable_execute_command, "enableExecuteCommand"), API_MEMBER(held, "held"),
-             API_MEMBER(containers, "containers"), API_MEMBER(stop_code, "stopCode"),
-             API_MEMBER(stopped_reason, "stoppedReason"), API_MEMBER(created_at, "createdAt"),
-             API_MEMBER(started_at, "startedAt"), API_MEMBER(stopping_at, "stoppingAt"),
-             API_MEMBER(stopped_at, "stoppedAt"), API_MEMBER(pull_started_at, "pullStartedAt"),
-             API_MEMBER(pull_stopped_at, "pullStoppedAt"),
-             API_MEMBER(execution_stopped_at, "executionStoppedAt"), API_MEMBER(stage, "stage"),
-             API_MEMBER(pull_percent, "pullPercent"), API_MEMBER(subnet, "subnet"),
-             API_MEMBER(protected_until, "protectedUntil"),
-             API_MEMBER(capacity_provider, "capacityProvider"), API_MEMBER(waiting, "waiting"),
-             API_MEMBER(gang_environment, "gangEnvironment"));
-API_DESCRIBE(ClientToken, API_MEMBER(cluster, "cluster"), API_MEMBER(token, "token"),
-             API_MEMBER(operation, "operation"), API_MEMBER(request_hash, "requestHash"),
-             API_MEMBER(tasks, "tasks"), API_MEMBER(failures, "failures"),
-             API_MEMBER(used_at, "usedAt"));
-API_DESCRIBE(AgentKey, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
-             API_MEMBER(instance, "instance"), API_MEMBER(created_at, "createdAt"),
-             API_MEMBER(join_token, "joinToken"));
-API_DESCRIBE(JoinToken, API_MEMBER(id, "id"), API_MEMBER(cluster, "cluster"),
-             API_MEMBER(created_at, "createdAt"), API_MEMBER(expires_at, "expiresAt"),
-             API_MEMBER(uses, "uses"), API_MEMBER(joined, "joined"),
-             API_MEMBER(instance, "instance"));
-API_DESCRIBE(SequenceNumbersRecord, API_MEMBER(reserved_until, "reservedUntil"));
-API_DESCRIBE(AccountSettingRecord, API_MEMBER(name, "name"), API_MEMBER(value, "value"));
-API_DESCRIBE(DeletedRevisionsRecord, API_MEMBER(family, "family"), API_MEMBER(newest, "newest"));
-
 namespace {
 
 InstanceRecord record_of(const ContainerInstance& instance) {
@@ -177,133 +79,382 @@ ContainerInstance instance_from(InstanceRecord record) {
   return instance;
 }
 
-constexpr std::string_view cluster_prefix = "cluster/";
-constexpr std::string_view definition_prefix = "task-definition/";
-constexpr std::string_view deleted_revisions_prefix = "deleted-revisions/";
-constexpr std::string_view instance_prefix = "instance/";
-constexpr std::string_view task_prefix = "task/";
-constexpr std::string_view token_prefix = "client-token/";
-constexpr std::string_view agent_key_prefix = "agent-key/";
-constexpr std::string_view join_token_prefix = "join-token/";
-constexpr std::string_view account_setting_prefix = "account-setting/";
-constexpr std::string_view sequence_numbers_key = "sequence-numbers";
-
-std::string key_of(const InstanceArn& arn) {
-  std::string_view resource = behind_account(arn.str());
-  resource.remove_prefix(resource.find('/') + 1);
-  return std::string(instance_prefix) + std::string(resource);
-}
-std::string key_of(const TaskArn& arn) {
-  return std::string(behind_account(arn.str()));
-}
-std::string key_of(const CapacityProviderName& name) {
-  return capacity_key_of(name);
-}
-std::string key_of(const ClusterName& name) {
-  return std::string(cluster_prefix) + name.str();
-}
-std::string key_of(const TaskDefinitionArn& arn) {
-  const std::string_view name = short_id(arn.str());
-  const size_t colon = name.rfind(':');
-  return base::format("{}{}/{}", definition_prefix, name.substr(0, colon), name.substr(colon + 1));
-}
-std::string key_of(const ClusterName& cluster, std::string_view token) {
-  return base::format("{}{}/{}", token_prefix, cluster.str(), token);
+// What an ARN has behind the kind of its resource: "<cluster>/<id>".
+std::string name_in(std::string_view arn) {
+  return std::string(arn.substr(arn.find('/') + 1));
 }
 
-struct KeysOf {
-  const ClusterState& state;
-  std::set<std::string>& keys;
+template <class Records, class Key>
+std::optional<std::string> print_one(const Records& records, const Key& key) {
+  const auto found = records.find(key);
+  return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
+}
 
-  void operator()(const ClusterPut& change) const { keys.insert(key_of(change.cluster.name)); }
-  void operator()(const ClusterDeleted& change) const { keys.insert(key_of(change.cluster)); }
-  void operator()(const TaskDefinitionRegistered& change) const {
-    keys.insert(key_of(
-        TaskDefinitionArn(change.task_definition.definition.task_definition_arn.value_or(""))));
+// ---- One row a kind of record: the beginning of its keys, what they go on with (nothing where
+// there is one such record), its JSON, how it is loaded, and the keys of all that a state has.
+
+template <class Key>
+struct Row;
+
+template <auto map>
+using RecordOf = std::remove_cvref_t<decltype(std::declval<ClusterState>().*map)>::mapped_type;
+
+// Kept in a map of the state under its ARN, which is one of its members.
+template <class Key, auto map, auto arn>
+struct ByArn {
+  static std::string name(const Key& key) { return name_in(key.str()); }
+  static std::optional<std::string> encode(const ClusterState& state, const Key& key) {
+    return print_one(state.*map, key);
   }
-  void operator()(const TaskDefinitionDeregistered& change) const {
-    keys.insert(key_of(change.arn));
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    auto record = TRY(api::parse<RecordOf<map>>(value));
+    Key key = record.*arn;
+    (state.*map).emplace(std::move(key), std::move(record));
+    return {};
   }
-  void operator()(const TaskDefinitionDeleted& change) const {
-    keys.insert(key_of(change.arn));
-    const std::string_view name = short_id(change.arn.str());
-    keys.insert(base::format("{}{}", deleted_revisions_prefix, name.substr(0, name.rfind(':'))));
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [key, record] : state.*map) take(key);
   }
-  void operator()(const InstanceRegistered& change) const {
-    keys.insert(key_of(change.instance.arn));
+};
+
+const std::string& text_of(const std::string& name) {
+  return name;
+}
+template <class Id>
+const std::string& text_of(const Id& id) {
+  return id.str();
+}
+
+// Kept in a map of the state under a text, which is one of its members.
+template <class Key, auto map, auto member>
+struct ByName {
+  static std::string name(const Key& key) {
+    if constexpr (requires { key.name; })
+      return key.name;
+    else
+      return key.str();
   }
-  void operator()(const TaskQueued& change) const { keys.insert(key_of(change.task.arn)); }
-  void operator()(const TaskWaits&) const {}
-  void operator()(const TaskPlaced& change) const { keys.insert(key_of(change.task.arn)); }
-  void operator()(const TaskReported& change) const {
-    keys.insert(key_of(change.arn));
-    const Task* const task = find_task(state, change.arn);
-    if (!change.gpu_releases.empty() && task != nullptr) keys.insert(key_of(task->instance));
+  static std::optional<std::string> encode(const ClusterState& state, const Key& key) {
+    return print_one(state.*map, in_map(name(key)));
   }
-  void operator()(const TaskAcknowledged&) const {}
-  void operator()(const TagsSet& change) const {
-    std::visit([this](const auto& resource) { keys.insert(key_of(resource)); }, change.resource);
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    auto record = TRY(api::parse<RecordOf<map>>(value));
+    auto key = in_map(text_of(record.*member));
+    (state.*map).emplace(std::move(key), std::move(record));
+    return {};
   }
-  void operator()(const AutoScalingGroupForgotten& change) const {
-    keys.insert(capacity_key_of(change));
-    keys.insert(scaling_activities_key(change.name));
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [key, record] : state.*map) take(Key(text_of(key)));
   }
-  void operator()(const ServicePut& change) const { keys.insert(key_of(change.service.arn)); }
-  void operator()(const ServiceEventAdded& change) const { keys.insert(events_key_of(change.arn)); }
-  void operator()(const ServiceRevisionPut& change) const {
-    keys.insert(key_of(change.revision.arn));
+
+ private:
+  static auto in_map(const std::string& name) {
+    using Kept = std::remove_cvref_t<decltype(std::declval<ClusterState>().*map)>::key_type;
+    return Kept(name);
   }
-  void operator()(const ServiceDeploymentPut& change) const {
-    keys.insert(key_of(change.deployment.arn));
+};
+
+template <>
+struct Row<ClusterName> : ByName<ClusterName, &ClusterState::clusters, &Cluster::name> {
+  static constexpr std::string_view prefix = "cluster/";
+};
+template <>
+struct Row<CapacityProviderName>
+    : ByName<CapacityProviderName, &ClusterState::capacity_providers, &CapacityProvider::name> {
+  static constexpr std::string_view prefix = "capacity-provider/";
+};
+template <>
+struct Row<Named<AutoScalingGroup>>
+    : ByName<Named<AutoScalingGroup>, &ClusterState::auto_scaling_groups, &AutoScalingGroup::name> {
+  static constexpr std::string_view prefix = "auto-scaling-group/";
+};
+template <>
+struct Row<Named<ScalingActivities>>
+    : ByName<Named<ScalingActivities>, &ClusterState::scaling_activities,
+             &ScalingActivities::group> {
+  static constexpr std::string_view prefix = "scaling-activities/";
+};
+template <>
+struct Row<Named<LaunchConfiguration>>
+    : ByName<Named<LaunchConfiguration>, &ClusterState::launch_configurations,
+             &LaunchConfiguration::name> {
+  static constexpr std::string_view prefix = "launch-configuration/";
+};
+template <>
+struct Row<Named<LaunchTemplate>>
+    : ByName<Named<LaunchTemplate>, &ClusterState::launch_templates, &LaunchTemplate::id> {
+  static constexpr std::string_view prefix = "launch-template/";
+};
+template <>
+struct Row<Named<AgentKey>> : ByName<Named<AgentKey>, &ClusterState::agent_keys, &AgentKey::id> {
+  static constexpr std::string_view prefix = "agent-key/";
+};
+template <>
+struct Row<Named<JoinToken>>
+    : ByName<Named<JoinToken>, &ClusterState::join_tokens, &JoinToken::id> {
+  static constexpr std::string_view prefix = "join-token/";
+};
+template <>
+struct Row<TaskArn> : ByArn<TaskArn, &ClusterState::tasks, &Task::arn> {
+  static constexpr std::string_view prefix = "task/";
+};
+template <>
+struct Row<ServiceArn> : ByArn<ServiceArn, &ClusterState::services, &Service::arn> {
+  static constexpr std::string_view prefix = "service/";
+};
+template <>
+struct Row<ServiceRevisionArn>
+    : ByArn<ServiceRevisionArn, &ClusterState::service_revisions, &ServiceRevision::arn> {
+  static constexpr std::string_view prefix = "service-revision/";
+};
+template <>
+struct Row<ServiceDeploymentArn>
+    : ByArn<ServiceDeploymentArn, &ClusterState::service_deployments, &ServiceDeployment::arn> {
+  static constexpr std::string_view prefix = "service-deployment/";
+};
+
+template <>
+struct Row<ServiceEventsKey> {
+  using Events = ByArn<ServiceArn, &ClusterState::service_events, &ServiceEvents::service>;
+  static constexpr std::string_view prefix = "service-events/";
+  static std::string name(const ServiceEventsKey& key) { return Events::name(key.service); }
+  static std::optional<std::string> encode(const ClusterState& state, const ServiceEventsKey& key) {
+    return Events::encode(state, key.service);
   }
-  void operator()(const ServiceForgotten& change) const {
-    keys.insert(key_of(change.arn));
-    keys.insert(events_key_of(change.arn));
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    return Events::load(state, value);
   }
-  void operator()(const InstanceObserved&) const {}
-  void operator()(const AgentKeyPut& change) const {
-    keys.insert(std::string(agent_key_prefix) + change.key.id);
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [service, events] : state.service_events) take(ServiceEventsKey{service});
   }
-  void operator()(const AgentKeyRemoved& change) const {
-    keys.insert(std::string(agent_key_prefix) + change.id);
+};
+
+template <>
+struct Row<InstanceArn> {
+  static constexpr std::string_view prefix = "instance/";
+  static std::string name(const InstanceArn& key) { return name_in(key.str()); }
+  static std::optional<std::string> encode(const ClusterState& state, const InstanceArn& key) {
+    const ContainerInstance* const instance = find_instance(state, key);
+    if (instance == nullptr) return std::nullopt;
+    return api::print(record_of(*instance));
   }
-  void operator()(const JoinTokenPut& change) const {
-    keys.insert(std::string(join_token_prefix) + change.token.id);
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    ContainerInstance instance = instance_from(TRY(api::parse<InstanceRecord>(value)));
+    InstanceArn arn = instance.arn;
+    state.instances.emplace(std::move(arn), std::move(instance));
+    return {};
   }
-  void operator()(const JoinTokenRemoved& change) const {
-    keys.insert(std::string(join_token_prefix) + change.id);
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [arn, instance] : state.instances) take(arn);
   }
-  void operator()(const AccountSettingPut& change) const {
-    keys.insert(std::string(account_setting_prefix) + change.name);
+};
+
+// "task-definition/<family>/<revision>".
+template <>
+struct Row<TaskDefinitionArn> {
+  static constexpr std::string_view prefix = "task-definition/";
+  static std::string name(const TaskDefinitionArn& key) {
+    std::string name = name_in(key.str());
+    name[name.rfind(':')] = '/';
+    return name;
   }
-  void operator()(const AccountSettingRemoved& change) const {
-    keys.insert(std::string(account_setting_prefix) + change.name);
+  static std::optional<std::string> encode(const ClusterState& state,
+                                           const TaskDefinitionArn& key) {
+    const TaskDefinition* const definition = find_task_definition(state, key);
+    if (definition == nullptr) return std::nullopt;
+    return api::print(*definition);
   }
-  void operator()(const SequenceNumbersReserved&) const {
-    keys.insert(std::string(sequence_numbers_key));
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    auto definition = TRY(api::parse<TaskDefinition>(value));
+    const int32_t revision = definition.revision;
+    state.task_definitions[definition.family].emplace(revision, std::move(definition));
+    return {};
   }
-  void operator()(const ClientTokenUsed& change) const {
-    keys.insert(key_of(change.token.cluster, change.token.token));
-  }
-  void operator()(const ClientTokenExpired& change) const {
-    keys.insert(key_of(change.cluster, change.token));
-  }
-  // The rest alters the one thing that its ARN names, or is of capacity.
-  template <class OneThing>
-  void operator()(const OneThing& change) const {
-    if constexpr (requires { capacity_key_of(change); }) {
-      keys.insert(capacity_key_of(change));
-    } else {
-      keys.insert(key_of(change.arn));
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [family, revisions] : state.task_definitions) {
+      for (const auto& [revision, definition] : revisions) {
+        take(TaskDefinitionArn(definition.definition.task_definition_arn.value_or("")));
+      }
     }
   }
 };
 
-// What stands behind `prefix`; nullopt when the key has another one.
-std::optional<std::string_view> behind(std::string_view key, std::string_view prefix) {
-  if (!key.starts_with(prefix)) return std::nullopt;
-  return key.substr(prefix.size());
-}
+// Where the state keeps one value under a name, not a record of its own.
+template <class Record, auto map, auto name_member, auto value_member>
+struct ByNameAndValue {
+  using Key = Named<Record>;
+  static std::string name(const Key& key) { return key.name; }
+  static std::optional<std::string> encode(const ClusterState& state, const Key& key) {
+    const auto found = (state.*map).find(key.name);
+    if (found == (state.*map).end()) return std::nullopt;
+    return api::print(Record{found->first, found->second});
+  }
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    auto record = TRY(api::parse<Record>(value));
+    (state.*map)[std::move(record.*name_member)] = std::move(record.*value_member);
+    return {};
+  }
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [name, value] : state.*map) take(Key{name});
+  }
+};
+template <>
+struct Row<Named<DeletedRevisionsRecord>>
+    : ByNameAndValue<DeletedRevisionsRecord, &ClusterState::deleted_revisions,
+                     &DeletedRevisionsRecord::family, &DeletedRevisionsRecord::newest> {
+  static constexpr std::string_view prefix = "deleted-revisions/";
+};
+template <>
+struct Row<Named<AccountSettingRecord>>
+    : ByNameAndValue<AccountSettingRecord, &ClusterState::account_settings,
+                     &AccountSettingRecord::name, &AccountSettingRecord::value> {
+  static constexpr std::string_view prefix = "account-setting/";
+};
+
+// "client-token/<cluster>/<token>".
+template <>
+struct Row<ClientTokenKey> {
+  static constexpr std::string_view prefix = "client-token/";
+  static std::string name(const ClientTokenKey& key) {
+    return base::format("{}/{}", key.cluster.str(), key.token);
+  }
+  static std::optional<std::string> encode(const ClusterState& state, const ClientTokenKey& key) {
+    return print_one(state.client_tokens, std::pair(key.cluster, key.token));
+  }
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    auto token = TRY(api::parse<ClientToken>(value));
+    state.client_tokens.emplace(std::pair(token.cluster, token.token), std::move(token));
+    return {};
+  }
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    for (const auto& [key, token] : state.client_tokens) {
+      take(ClientTokenKey{key.first, key.second});
+    }
+  }
+};
+
+template <>
+struct Row<SequenceNumbersKey> {
+  static constexpr std::string_view prefix = "sequence-numbers";
+  static std::string name(const SequenceNumbersKey&) { return {}; }
+  static std::optional<std::string> encode(const ClusterState& state, const SequenceNumbersKey&) {
+    return api::print(SequenceNumbersRecord{state.sequence_numbers_reserved});
+  }
+  static base::Result<void> load(ClusterState& state, std::string_view value) {
+    state.sequence_numbers_reserved = TRY(api::parse<SequenceNumbersRecord>(value)).reserved_until;
+    return {};
+  }
+  template <class Take>
+  static void each(const ClusterState& state, Take take) {
+    if (state.sequence_numbers_reserved != ClusterState{}.sequence_numbers_reserved) {
+      take(SequenceNumbersKey{});
+    }
+  }
+};
+
+// ---- What each change writes.
+
+struct KeysOf {
+  const ClusterState& state;
+  std::set<RecordKey>& keys;
+
+  void operator()(const ClusterPut& change) const { keys.insert(change.cluster.name); }
+  void operator()(const ClusterDeleted& change) const { keys.insert(change.cluster); }
+  void operator()(const TaskDefinitionRegistered& change) const {
+    keys.insert(
+        TaskDefinitionArn(change.task_definition.definition.task_definition_arn.value_or("")));
+  }
+  void operator()(const TaskDefinitionDeleted& change) const {
+    keys.insert(change.arn);
+    const std::string_view name = short_id(change.arn.str());
+    keys.insert(Named<DeletedRevisionsRecord>(std::string(name.substr(0, name.rfind(':')))));
+  }
+  void operator()(const InstanceRegistered& change) const { keys.insert(change.instance.arn); }
+  void operator()(const TaskQueued& change) const { keys.insert(change.task.arn); }
+  void operator()(const TaskWaits&) const {}
+  void operator()(const TaskPlaced& change) const { keys.insert(change.task.arn); }
+  void operator()(const TaskReported& change) const {
+    keys.insert(change.arn);
+    const Task* const task = find_task(state, change.arn);
+    if (!change.gpu_releases.empty() && task != nullptr) keys.insert(task->instance);
+  }
+  void operator()(const TaskAcknowledged&) const {}
+  void operator()(const TagsSet& change) const {
+    std::visit([this](const auto& resource) { keys.insert(resource); }, change.resource);
+  }
+  void operator()(const ServicePut& change) const { keys.insert(change.service.arn); }
+  void operator()(const ServiceEventAdded& change) const {
+    keys.insert(ServiceEventsKey{change.arn});
+  }
+  void operator()(const ServiceRevisionPut& change) const { keys.insert(change.revision.arn); }
+  void operator()(const ServiceDeploymentPut& change) const { keys.insert(change.deployment.arn); }
+  void operator()(const ServiceForgotten& change) const {
+    keys.insert(change.arn);
+    keys.insert(ServiceEventsKey{change.arn});
+  }
+  void operator()(const InstanceObserved&) const {}
+  void operator()(const CapacityProviderPut& change) const {
+    keys.insert(CapacityProviderName(change.provider.name));
+  }
+  void operator()(const CapacityProviderForgotten& change) const {
+    keys.insert(CapacityProviderName(change.name));
+  }
+  void operator()(const AutoScalingGroupPut& change) const {
+    keys.insert(Named<AutoScalingGroup>(change.group.name));
+  }
+  void operator()(const AutoScalingGroupForgotten& change) const {
+    keys.insert(Named<AutoScalingGroup>(change.name));
+    keys.insert(Named<ScalingActivities>(change.name));
+  }
+  void operator()(const ScalingActivityPut& change) const {
+    keys.insert(Named<ScalingActivities>(change.activity.group));
+  }
+  void operator()(const LaunchConfigurationPut& change) const {
+    keys.insert(Named<LaunchConfiguration>(change.configuration.name));
+  }
+  void operator()(const LaunchConfigurationForgotten& change) const {
+    keys.insert(Named<LaunchConfiguration>(change.name));
+  }
+  void operator()(const LaunchTemplatePut& change) const {
+    keys.insert(Named<LaunchTemplate>(change.launch_template.id));
+  }
+  void operator()(const LaunchTemplateForgotten& change) const {
+    keys.insert(Named<LaunchTemplate>(change.id));
+  }
+  void operator()(const AgentKeyPut& change) const { keys.insert(Named<AgentKey>(change.key.id)); }
+  void operator()(const AgentKeyRemoved& change) const { keys.insert(Named<AgentKey>(change.id)); }
+  void operator()(const JoinTokenPut& change) const {
+    keys.insert(Named<JoinToken>(change.token.id));
+  }
+  void operator()(const JoinTokenRemoved& change) const {
+    keys.insert(Named<JoinToken>(change.id));
+  }
+  void operator()(const AccountSettingPut& change) const {
+    keys.insert(Named<AccountSettingRecord>(change.name));
+  }
+  void operator()(const AccountSettingRemoved& change) const {
+    keys.insert(Named<AccountSettingRecord>(change.name));
+  }
+  void operator()(const SequenceNumbersReserved&) const { keys.insert(SequenceNumbersKey{}); }
+  void operator()(const ClientTokenUsed& change) const {
+    keys.insert(ClientTokenKey{change.token.cluster, change.token.token});
+  }
+  void operator()(const ClientTokenExpired& change) const {
+    keys.insert(ClientTokenKey{change.cluster, change.token});
+  }
+  // The rest alters the one thing that its ARN names.
+  template <class OneThing>
+  void operator()(const OneThing& change) const {
+    keys.insert(change.arn);
+  }
+};
 
 base::Error corrupt(std::string_view key, std::string_view why) {
   return {"StoreCorrupt",
@@ -311,114 +462,46 @@ base::Error corrupt(std::string_view key, std::string_view why) {
                        key, why)};
 }
 
-template <class Record>
-base::Result<Record> read(std::string_view key, std::string_view value) {
-  auto record = api::parse<Record>(value);
-  if (!record) return base::fail(corrupt(key, record.error().message));
-  return std::move(*record);
+template <class... Keys>
+base::Result<void> load_any(const std::variant<Keys...>* /*these*/, ClusterState& state,
+                            std::string_view key, std::string_view value) {
+  base::Result<void> loaded = base::fail("", "no kind of record has such a key");
+  ((key.starts_with(Row<Keys>::prefix) && (loaded = Row<Keys>::load(state, value), true)) || ...);
+  return loaded;
+}
+
+template <class... Keys>
+void add_all(const std::variant<Keys...>* /*these*/, const ClusterState& state,
+             std::vector<RecordKey>& keys) {
+  const auto take = [&](auto key) { keys.emplace_back(std::move(key)); };
+  (Row<Keys>::each(state, take), ...);
 }
 
 }  // namespace
 
-void add_record_keys(const ClusterState& state, const Change& change, std::set<std::string>& keys) {
+std::string print(const RecordKey& key) {
+  return std::visit(
+      []<class Key>(const Key& one) { return std::string(Row<Key>::prefix) + Row<Key>::name(one); },
+      key);
+}
+
+void add_record_keys(const ClusterState& state, const Change& change, std::set<RecordKey>& keys) {
   std::visit(KeysOf{state, keys}, change);
 }
 
-RecordEncoder::RecordEncoder(const ClusterState& state, const Account& account)
-    : state_(state), account_(account) {}
+std::optional<std::string> encode_record(const ClusterState& state, const RecordKey& key) {
+  return std::visit([&]<class Key>(const Key& one) { return Row<Key>::encode(state, one); }, key);
+}
 
-std::optional<std::string> RecordEncoder::encode(std::string_view key) const {
-  if (const auto id = behind(key, task_prefix)) {
-    const size_t slash = id->find('/');
-    const Task* const task = find_task(
-        state_, task_arn(account_, ClusterName(id->substr(0, slash)), id->substr(slash + 1)));
-    return task == nullptr ? std::nullopt : std::optional(api::print(*task));
-  }
-  if (const auto id = behind(key, instance_prefix)) {
-    const size_t slash = id->find('/');
-    const ContainerInstance* const instance = find_instance(
-        state_, instance_arn(account_, ClusterName(id->substr(0, slash)), id->substr(slash + 1)));
-    return instance == nullptr ? std::nullopt : std::optional(api::print(record_of(*instance)));
-  }
-  if (const auto name = behind(key, cluster_prefix)) {
-    const Cluster* const cluster = find_cluster(state_, ClusterName(*name));
-    return cluster == nullptr ? std::nullopt : std::optional(api::print(*cluster));
-  }
-  if (const auto name = behind(key, definition_prefix)) {
-    const size_t slash = name->find('/');
-    const TaskDefinition* const definition = find_task_definition(
-        state_,
-        TaskDefinitionArn(base::format("{}:{}", name->substr(0, slash), name->substr(slash + 1))));
-    return definition == nullptr ? std::nullopt : std::optional(api::print(*definition));
-  }
-  if (const auto family = behind(key, deleted_revisions_prefix)) {
-    const auto found = state_.deleted_revisions.find(*family);
-    if (found == state_.deleted_revisions.end()) return std::nullopt;
-    return api::print(DeletedRevisionsRecord{found->first, found->second});
-  }
-  if (const auto name = behind(key, account_setting_prefix)) {
-    const auto found = state_.account_settings.find(*name);
-    if (found == state_.account_settings.end()) return std::nullopt;
-    return api::print(AccountSettingRecord{found->first, found->second});
-  }
-  if (auto record = encode_of_service(state_, account_, key)) return std::move(*record);
-  if (auto record = encode_of_capacity(state_, key)) return std::move(*record);
-  if (const auto id = behind(key, agent_key_prefix)) return print_record(state_.agent_keys, *id);
-  if (const auto id = behind(key, join_token_prefix)) return print_record(state_.join_tokens, *id);
-  if (key == sequence_numbers_key) {
-    return api::print(SequenceNumbersRecord{state_.sequence_numbers_reserved});
-  }
-  const auto token = behind(key, token_prefix);
-  CHECK(token.has_value());
-  const size_t slash = token->find('/');
-  const auto found = state_.client_tokens.find(
-      {ClusterName(token->substr(0, slash)), std::string(token->substr(slash + 1))});
-  return found == state_.client_tokens.end() ? std::nullopt
-                                             : std::optional(api::print(found->second));
+std::vector<RecordKey> record_keys(const ClusterState& state) {
+  std::vector<RecordKey> keys;
+  add_all(static_cast<const RecordKey*>(nullptr), state, keys);
+  return keys;
 }
 
 base::Result<void> load_record(ClusterState& state, std::string_view key, std::string_view value) {
-  if (key.starts_with(task_prefix)) {
-    Task task = TRY(read<Task>(key, value));
-    const TaskArn arn = task.arn;
-    state.tasks.emplace(arn, std::move(task));
-  } else if (key.starts_with(instance_prefix)) {
-    ContainerInstance instance = instance_from(TRY(read<InstanceRecord>(key, value)));
-    const InstanceArn arn = instance.arn;
-    state.instances.emplace(arn, std::move(instance));
-  } else if (key.starts_with(cluster_prefix)) {
-    Cluster cluster = TRY(read<Cluster>(key, value));
-    const ClusterName name = cluster.name;
-    state.clusters.emplace(name, std::move(cluster));
-  } else if (key.starts_with(definition_prefix)) {
-    TaskDefinition definition = TRY(read<TaskDefinition>(key, value));
-    const int32_t revision = definition.revision;
-    state.task_definitions[definition.family].emplace(revision, std::move(definition));
-  } else if (key.starts_with(deleted_revisions_prefix)) {
-    DeletedRevisionsRecord record = TRY(read<DeletedRevisionsRecord>(key, value));
-    state.deleted_revisions[std::move(record.family)] = record.newest;
-  } else if (key.starts_with(token_prefix)) {
-    ClientToken token = TRY(read<ClientToken>(key, value));
-    state.client_tokens.emplace(std::pair(token.cluster, token.token), std::move(token));
-  } else if (key.starts_with(agent_key_prefix)) {
-    AgentKey agent_key = TRY(read<AgentKey>(key, value));
-    std::string id = agent_key.id;
-    state.agent_keys.emplace(std::move(id), std::move(agent_key));
-  } else if (key.starts_with(join_token_prefix)) {
-    JoinToken join_token = TRY(read<JoinToken>(key, value));
-    std::string id = join_token.id;
-    state.join_tokens.emplace(std::move(id), std::move(join_token));
-  } else if (key.starts_with(account_setting_prefix)) {
-    AccountSettingRecord record = TRY(read<AccountSettingRecord>(key, value));
-    state.account_settings[std::move(record.name)] = std::move(record.value);
-  } else if (key == sequence_numbers_key) {
-    state.sequence_numbers_reserved = TRY(read<SequenceNumbersRecord>(key, value)).reserved_until;
-  } else {
-    auto loaded = load_of_service(state, key, value);
-    if (loaded && !*loaded) loaded = load_of_capacity(state, key, value);
-    if (!loaded) return base::fail(corrupt(key, loaded.error().message));
-    if (!*loaded) return base::fail(corrupt(key, "no kind of record has such a key"));
-  }
+  const auto loaded = load_any(static_cast<const RecordKey*>(nullptr), state, key, value);
+  if (!loaded) return base::fail(corrupt(key, loaded.error().message));
   return {};
 }
 

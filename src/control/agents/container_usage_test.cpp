@@ -63,7 +63,7 @@ TEST_F(ContainerUsage, is_shown_in_the_units_of_the_definition_with_its_time) {
 TEST_F(ContainerUsage, is_of_memory_only_and_wakes_nobody) {
   const size_t before = plane_.changes.size();
   tell(instance_, metric("main", 25, 48.5));
-  std::set<std::string> keys;
+  std::set<model::RecordKey> keys;
   for (size_t i = before; i < plane_.changes.size(); ++i) {
     model::add_record_keys(plane_.core.state(), plane_.changes[i], keys);
   }

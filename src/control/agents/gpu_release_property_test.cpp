@@ -174,20 +174,7 @@ class History {
 
   // The control plane starts again, from what its store holds.
   void reload() {
-    std::set<std::string> keys;
-    for (const model::Change& change : plane_.changes) {
-      model::add_record_keys(plane_.core.state(), change, keys);
-    }
-    const model::Account account;
-    const model::RecordEncoder encoder(plane_.core.state(), account);
-    model::ClusterState loaded;
-    for (const std::string& key : keys) {
-      if (const auto value = encoder.encode(key)) {
-        RC_ASSERT(model::load_record(loaded, key, *value).has_value());
-      }
-    }
-    loaded.task_definitions = plane_.core.state().task_definitions;  // Put in without a change.
-    RC_ASSERT(model::finish_load(loaded).has_value());
+    model::ClusterState loaded = plane_.reloaded();
     plane_.core = Core(std::move(loaded), Settings{}, ++plane_.reseed, plane_.now);
   }
 

@@ -119,18 +119,7 @@ RC_GTEST_PROP(reload_groups, what_is_loaded_is_told_as_before, ()) {
   for (const auto& [kind, pick] : steps) act_on_groups(plane, kind, pick);
 
   const std::string before = told(plane);
-  std::set<std::string> keys;
-  for (const model::Change& change : plane.changes) {
-    model::add_record_keys(plane.core.state(), change, keys);
-  }
-  const model::RecordEncoder encoder(plane.core.state(), {});
-  model::ClusterState loaded;
-  for (const std::string& key : keys) {
-    if (const auto value = encoder.encode(key)) {
-      RC_ASSERT(model::load_record(loaded, key, *value).has_value());
-    }
-  }
-  RC_ASSERT(model::finish_load(loaded).has_value());
+  model::ClusterState loaded = plane.reloaded();
   RC_ASSERT(loaded.auto_scaling_groups == plane.core.state().auto_scaling_groups);
   ScalingPlane again(Settings{}, std::move(loaded));
   again.now = plane.now;

@@ -219,22 +219,8 @@ TEST_F(Capacity, waiting_tasks_outlive_a_restart) {
   request.placement_constraints = {constraint};
   const std::string task =
       *plane.call<api::ecs::RunTaskResponse>("RunTask", request)->tasks[0].task_arn;
-  std::set<std::string> keys;
-  for (const model::Change& change : plane.changes) {
-    model::add_record_keys(plane.core.state(), change, keys);
-  }
-  const model::Account account;
-  const model::RecordEncoder encoder(plane.core.state(), account);
-  model::ClusterState loaded;
-  for (const std::string& key : keys) {
-    if (const auto value = encoder.encode(key)) {
-      ASSERT_TRUE(model::load_record(loaded, key, *value).has_value()) << key;
-    }
-  }
-  loaded.task_definitions = plane.core.state().task_definitions;
+  model::ClusterState loaded = plane.reloaded();
   loaded.auto_scaling_groups = plane.core.state().auto_scaling_groups;
-  ASSERT_TRUE(model::finish_load(loaded).has_value());
-  model::check_invariants(loaded);
   set_state(std::move(loaded));
   EXPECT_EQ(waiting(), 1u);
   plane.pass(std::chrono::seconds(1));

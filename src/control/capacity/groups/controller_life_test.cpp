@@ -193,18 +193,7 @@ TEST_F(Machines, what_is_loaded_again_is_what_was_there) {
   run();
   desire(1);
   pass();
-  std::set<std::string> keys;
-  for (const model::Change& change : plane.changes) {
-    model::add_record_keys(plane.core.state(), change, keys);
-  }
-  const model::Account account;
-  const model::RecordEncoder encoder(plane.core.state(), account);
-  model::ClusterState loaded;
-  for (const std::string& key : keys) {
-    const auto value = encoder.encode(key);
-    if (value) ASSERT_TRUE(model::load_record(loaded, key, *value).has_value()) << key;
-  }
-  ASSERT_TRUE(model::finish_load(loaded).has_value());
+  const model::ClusterState loaded = plane.reloaded();
   EXPECT_EQ(loaded.auto_scaling_groups, plane.core.state().auto_scaling_groups);
   EXPECT_EQ(loaded.scaling_activities.at("gpus").activities.size(), activities().size());
   EXPECT_EQ(loaded.instances.begin()->second.capacity_provider, "pool");

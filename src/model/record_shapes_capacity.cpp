@@ -1,8 +1,7 @@
-#include "model/records_capacity.h"
-
+// The members of the records of capacity providers, Auto Scaling groups and what machines are made
+// from, and what they are called in JSON.
 #include "api/describe.h"
-#include "api/json.h"
-#include "model/print_record.h"
+#include "model/state.h"
 
 namespace model {
 
@@ -60,93 +59,5 @@ API_DESCRIBE(LaunchTemplate, API_MEMBER(id, "id"), API_MEMBER(name, "name"),
              API_MEMBER(request_hash, "requestHash"), API_MEMBER(default_version, "defaultVersion"),
              API_MEMBER(latest_version, "latestVersion"), API_MEMBER(versions, "versions"),
              API_MEMBER(tags, "tags"));
-
-namespace {
-
-constexpr std::string_view provider_prefix = "capacity-provider/";
-constexpr std::string_view group_prefix = "auto-scaling-group/";
-constexpr std::string_view activities_prefix = "scaling-activities/";
-constexpr std::string_view configuration_prefix = "launch-configuration/";
-constexpr std::string_view template_prefix = "launch-template/";
-
-std::string joined(std::string_view prefix, std::string_view name) {
-  return std::string(prefix) + std::string(name);
-}
-
-template <class Record, class Records>
-base::Result<bool> load_by_name(Records& records, const std::string Record::* name,
-                                std::string_view value) {
-  Record record = TRY(api::parse<Record>(value));
-  std::string key = record.*name;
-  records.emplace(std::move(key), std::move(record));
-  return true;
-}
-
-}  // namespace
-
-std::string capacity_key_of(const CapacityProviderPut& change) {
-  return joined(provider_prefix, change.provider.name);
-}
-std::string capacity_key_of(const CapacityProviderForgotten& change) {
-  return joined(provider_prefix, change.name);
-}
-std::string capacity_key_of(const CapacityProviderName& name) {
-  return joined(provider_prefix, name.str());
-}
-std::string capacity_key_of(const AutoScalingGroupPut& change) {
-  return joined(group_prefix, change.group.name);
-}
-std::string capacity_key_of(const AutoScalingGroupForgotten& change) {
-  return joined(group_prefix, change.name);
-}
-std::string capacity_key_of(const ScalingActivityPut& change) {
-  return scaling_activities_key(change.activity.group);
-}
-std::string capacity_key_of(const LaunchConfigurationPut& change) {
-  return joined(configuration_prefix, change.configuration.name);
-}
-std::string capacity_key_of(const LaunchConfigurationForgotten& change) {
-  return joined(configuration_prefix, change.name);
-}
-std::string capacity_key_of(const LaunchTemplatePut& change) {
-  return joined(template_prefix, change.launch_template.id);
-}
-std::string capacity_key_of(const LaunchTemplateForgotten& change) {
-  return joined(template_prefix, change.id);
-}
-std::string scaling_activities_key(std::string_view group) {
-  return joined(activities_prefix, group);
-}
-
-std::optional<std::optional<std::string>> encode_of_capacity(const ClusterState& state,
-                                                             std::string_view key) {
-  const auto name = key.substr(key.find('/') + 1);
-  if (key.starts_with(provider_prefix)) return print_record(state.capacity_providers, name);
-  if (key.starts_with(group_prefix)) return print_record(state.auto_scaling_groups, name);
-  if (key.starts_with(activities_prefix)) return print_record(state.scaling_activities, name);
-  if (key.starts_with(configuration_prefix)) return print_record(state.launch_configurations, name);
-  if (key.starts_with(template_prefix)) return print_record(state.launch_templates, name);
-  return std::nullopt;
-}
-
-base::Result<bool> load_of_capacity(ClusterState& state, std::string_view key,
-                                    std::string_view value) {
-  if (key.starts_with(provider_prefix)) {
-    return load_by_name(state.capacity_providers, &CapacityProvider::name, value);
-  }
-  if (key.starts_with(group_prefix)) {
-    return load_by_name(state.auto_scaling_groups, &AutoScalingGroup::name, value);
-  }
-  if (key.starts_with(activities_prefix)) {
-    return load_by_name(state.scaling_activities, &ScalingActivities::group, value);
-  }
-  if (key.starts_with(configuration_prefix)) {
-    return load_by_name(state.launch_configurations, &LaunchConfiguration::name, value);
-  }
-  if (key.starts_with(template_prefix)) {
-    return load_by_name(state.launch_templates, &LaunchTemplate::id, value);
-  }
-  return false;
-}
 
 }  // namespace model
