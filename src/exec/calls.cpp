@@ -1,8 +1,8 @@
-#include "server/exec_calls.h"
+#include "exec/calls.h"
 
 #include <utility>
 
-namespace server {
+namespace exec {
 namespace {
 
 // Who may execute a command need not be allowed to see how sessions are logged.
@@ -13,20 +13,17 @@ auth::Caller for_the_server(auth::Caller caller) {
 
 }  // namespace
 
-ExecCalls::ExecCalls(CoreThread& core, ExecRelay& relay, std::string url)
-    : core_(core), relay_(relay), url_(std::move(url)) {}
+Calls::Calls(CoreAccess core, Relay& relay, std::string url)
+    : core_(std::move(core)), relay_(relay), url_(std::move(url)) {}
 
-void ExecCalls::ask_core(std::string_view operation, api::Any request, const auth::Caller& caller,
-                         Answered answered) {
-  Work work = CallWork{{0, api::find(api::ecs_service(), operation), std::move(request), caller},
-                       std::move(answered)};
-  if (!core_.try_push(std::move(work))) {
-    std::get<CallWork>(work).answered(base::fail(too_busy()));
-  }
+void Calls::ask_core(std::string_view operation, api::Any request, const auth::Caller& caller,
+                     Answered answered) {
+  core_.ask(*api::find(api::ecs_service(), operation), std::move(request), caller,
+            std::move(answered));
 }
 
-void ExecCalls::execute_command(api::ecs::ExecuteCommandRequest request, auth::Caller caller,
-                                Answered answer) {
+void Calls::execute_command(api::ecs::ExecuteCommandRequest request, auth::Caller caller,
+                            Answered answer) {
   api::ecs::DescribeTasksRequest look;
   look.cluster = request.cluster;
   look.tasks.push_back(request.task.value_or(""));
@@ -44,7 +41,7 @@ void ExecCalls::execute_command(api::ecs::ExecuteCommandRequest request, auth::C
            });
 }
 
-void ExecCalls::look_at_cluster(Asking asking) {
+void Calls::look_at_cluster(Asking asking) {
   api::ecs::DescribeClustersRequest look;
   look.clusters.push_back(asking.subject.task.cluster_arn.value_or(""));
   look.include.push_back(api::ecs::ClusterField::Configurations);
@@ -64,7 +61,7 @@ void ExecCalls::look_at_cluster(Asking asking) {
            });
 }
 
-void ExecCalls::look_at_definition(Asking asking) {
+void Calls::look_at_definition(Asking asking) {
   api::ecs::DescribeTaskDefinitionRequest look;
   look.task_definition = asking.subject.task.task_definition_arn;
   const auth::Caller caller = for_the_server(asking.caller);
@@ -77,13 +74,13 @@ void ExecCalls::look_at_definition(Asking asking) {
            });
 }
 
-void ExecCalls::start(Asking asking) {
-  auto plan = plan_exec(asking.request, asking.subject, asking.caller.arn, url_);
+void Calls::start(Asking asking) {
+  auto plan = plan_session(asking.request, asking.subject, asking.caller.arn, url_);
   if (!plan) return asking.answer(base::fail(plan.error()));
-  if (!relay_.expect(std::move(plan->session)) || !core_.try_push(std::move(plan->order))) {
-    return asking.answer(base::fail(too_busy()));
+  if (!relay_.expect(std::move(plan->session)) || !core_.give_order(std::move(plan->order))) {
+    return asking.answer(base::fail(core_.busy));
   }
   asking.answer(api::Any::make(std::move(plan->response)));
 }
 
-}  // namespace server
+}  // namespace exec
