@@ -1,7 +1,8 @@
 # Reads the folder table of ARCHITECTURE.md and makes one library and one test program per folder,
-# linked with exactly the arrows that the table names.
+# linked with exactly the arrows that the table names. A folder named main is a program instead:
+# src/main/ is berth, src/sim/main/ is berth-sim.
 
-# Libraries from outside, each linked by the one folder that is its door.
+# Libraries from outside, each linked by the folders that are its door.
 set(EXTERNAL_base fmt::fmt spdlog::spdlog Threads::Threads)
 set(EXTERNAL_json Boost::json)
 set(EXTERNAL_crypto OpenSSL::Crypto)
@@ -10,6 +11,7 @@ set(EXTERNAL_net Boost::boost Boost::system OpenSSL::SSL OpenSSL::Crypto)
 set(EXTERNAL_placement PkgConfig::RE2)
 set(EXTERNAL_gpu ${CMAKE_DL_LIBS})
 set(EXTERNAL_cli CLI11::CLI11)
+set(EXTERNAL_sim_main CLI11::CLI11)
 
 # What takes seconds to compile, as the generated shapes and the test libraries do, is compiled once
 # for all who may include it, not once a file: a folder takes the precompiled headers of the last of
@@ -99,10 +101,12 @@ foreach(row ${folder_rows})
     list(APPEND links berth_${arrow})
   endforeach()
 
-  if(folder STREQUAL "main")
-    add_executable(berth ${sources})
-    target_link_libraries(berth PRIVATE ${links})
-    set_target_properties(berth PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  if(folder MATCHES "(^|/)main$")
+    string(REGEX REPLACE "/main$" "" program "berth/${folder}")
+    string(REPLACE "/" "-" program ${program})
+    add_executable(${program} ${sources})
+    target_link_libraries(${program} PRIVATE ${links} ${EXTERNAL_${target}})
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     continue()
   endif()
 

@@ -25,6 +25,12 @@ struct QueryRequest {
 // Errors: MalformedQueryString for a broken %-escape or text that is not UTF-8.
 base::Result<QueryRequest> parse_query(std::string_view body);
 
+// What stands behind the "?" of an HTTP request's target, as it came; empty when there is none.
+std::string_view query_of(std::string_view target);
+// The value of a parameter of the target's query, decoded; empty when it is absent or the query is
+// malformed.
+std::string query_parameter(std::string_view target, std::string_view name);
+
 // Reads the parameters into the struct of `shape` at `out`. Unknown parameters are ignored.
 // `protocol`: Query ("Tags.member.1.Key") or Ec2Query ("Tag.1.Key").
 // Errors: as parse_into of api/json.h, with the same paths ("Tags[0].Key").

@@ -283,6 +283,19 @@ base::Result<QueryRequest> parse_query(std::string_view body) {
   return request;
 }
 
+std::string_view query_of(std::string_view target) {
+  const size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1);
+}
+
+std::string query_parameter(std::string_view target, std::string_view name) {
+  const auto query = parse_query(query_of(target));
+  if (!query) return {};
+  const auto found =
+      std::ranges::find_if(query->parameters, [&](const auto& one) { return one.first == name; });
+  return found == query->parameters.end() ? std::string() : found->second;
+}
+
 base::Result<void> parse_into(const QueryRequest& request, const Shape& shape, void* out,
                               const ParseOptions& options, Protocol protocol) {
   Node root;

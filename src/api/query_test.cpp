@@ -22,6 +22,15 @@ TEST(api_query, a_form_body_is_taken_apart) {
   EXPECT_TRUE(parse_query("")->action.empty());
 }
 
+TEST(api_query, a_parameter_of_a_target_is_decoded) {
+  EXPECT_EQ(query_parameter("/exec/agent/s?x=1&token=a%2Bb+c", "token"), "a+b c");
+  EXPECT_EQ(query_parameter("/a?token", "token"), "");
+  EXPECT_EQ(query_parameter("/a?token=1&b=%", "token"), "") << "a malformed query has none";
+  EXPECT_EQ(query_parameter("/token=1", "token"), "");
+  EXPECT_EQ(query_of("/a?b=c?d"), "b=c?d");
+  EXPECT_EQ(query_of("/a"), "");
+}
+
 TEST(api_query, broken_escapes_and_bytes_are_refused) {
   for (const char* body : {"a=%", "a=%4", "a=%zz", "%f=1", "a=%FF", "a=\xC3"}) {
     const auto request = parse_query(body);

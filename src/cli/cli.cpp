@@ -65,7 +65,6 @@ int run(int argc, char** argv) {
   add_restore(app, action);
   add_explain(app, action);
   add_replay(app, action);
-  add_sim(app, action);
   add_version(app, action);
   app.footer(std::string(examples) + exit_codes);
   try {

@@ -29,7 +29,6 @@ void add_backup(CLI::App& app, Action& action);
 void add_restore(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
-void add_sim(CLI::App& app, Action& action);
 void add_version(CLI::App& app, Action& action);
 
 }  // namespace cli

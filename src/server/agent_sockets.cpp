@@ -6,11 +6,11 @@
 
 #include "acs/messages.h"
 #include "acs/telemetry.h"
+#include "api/query.h"
 #include "auth/permission.h"
 #include "base/arn.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "server/front.h"
 #include "server/rate_limits.h"
 
 namespace server {
@@ -100,15 +100,16 @@ Number number_of(const std::string& text, Number fallback) {
 }
 
 control::SessionOpened session_of(control::SessionId session, const std::string& target) {
-  return {.session = session,
-          .cluster = model::ClusterName(cluster_of(query_parameter(target, "clusterArn"))),
-          .instance = model::InstanceArn(query_parameter(target, "containerInstanceArn")),
-          .send_credentials = query_parameter(target, "sendCredentials") == "true",
-          .protocol_version = number_of(query_parameter(target, "protocolVersion"), int32_t{2}),
-          .agent_version = query_parameter(target, "agentVersion"),
-          .agent_hash = query_parameter(target, "agentHash"),
-          .docker_version = query_parameter(target, "dockerVersion"),
-          .highest = number_of(query_parameter(target, "seqNum"), int64_t{0})};
+  return {
+      .session = session,
+      .cluster = model::ClusterName(cluster_of(api::query_parameter(target, "clusterArn"))),
+      .instance = model::InstanceArn(api::query_parameter(target, "containerInstanceArn")),
+      .send_credentials = api::query_parameter(target, "sendCredentials") == "true",
+      .protocol_version = number_of(api::query_parameter(target, "protocolVersion"), int32_t{2}),
+      .agent_version = api::query_parameter(target, "agentVersion"),
+      .agent_hash = api::query_parameter(target, "agentHash"),
+      .docker_version = api::query_parameter(target, "dockerVersion"),
+      .highest = number_of(api::query_parameter(target, "seqNum"), int64_t{0})};
 }
 
 }  // namespace
@@ -128,9 +129,9 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                                    acs_path, tcs_path));
   }
   const std::string cluster =
-      cluster_of(query_parameter(request.target, acs ? "clusterArn" : "cluster"));
+      cluster_of(api::query_parameter(request.target, acs ? "clusterArn" : "cluster"));
   const std::string instance =
-      query_parameter(request.target, acs ? "containerInstanceArn" : "containerInstance");
+      api::query_parameter(request.target, acs ? "containerInstanceArn" : "containerInstance");
   if (instance.empty()) {
     return base::fail("InvalidParameterException",
                       "The query names no container instance: containerInstanceArn is missing.");

@@ -54,7 +54,7 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
       inputs.emplace_back(std::move(*telemetry));
     } else if (auto* const report = std::get_if<control::MachineReport>(&work)) {
       inputs.emplace_back(std::move(*report));
-    } else if (const auto* const order = std::get_if<ExecOrder>(&work)) {
+    } else if (const auto* const order = std::get_if<exec::Order>(&work)) {
       give_order(*order);
     } else {
       auto& closed = std::get<control::SessionClosed>(work);
@@ -66,7 +66,7 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
 }
 
 // Without a connection it is dropped: the session's client is told that the agent did not answer.
-void CoreThread::give_order(const ExecOrder& order) {
+void CoreThread::give_order(const exec::Order& order) {
   const auto newest = newest_.find(model::InstanceArn(order.instance));
   if (newest == newest_.end()) return;
   const auto socket = sockets_.find(newest->second);

@@ -15,8 +15,8 @@
 #include "base/time.h"
 #include "control/step/input.h"
 #include "driver/driver.h"
+#include "exec/plan.h"
 #include "net/websocket.h"
-#include "server/execute_command.h"
 #include "server/shared_keys.h"
 
 namespace server {
@@ -37,7 +37,7 @@ struct SessionOpenedWork {
 };
 using Work =
     std::variant<CallWork, SessionOpenedWork, control::SessionMessage, control::SessionClosed,
-                 control::TelemetryReceived, control::MachineReport, ExecOrder>;
+                 control::TelemetryReceived, control::MachineReport, exec::Order>;
 
 class CoreThread {
  public:
@@ -66,7 +66,7 @@ class CoreThread {
  private:
   void run();
   std::vector<control::Input> take_inputs(std::vector<Work> works);
-  void give_order(const ExecOrder& order);
+  void give_order(const exec::Order& order);
   void release(driver::Released released);
 
   static constexpr size_t capacity = 20'000;

@@ -18,10 +18,6 @@ constexpr size_t mib = size_t{1} << 20;
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
-std::string_view query_of(std::string_view target) {
-  const size_t mark = target.find('?');
-  return mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1);
-}
 
 const api::Service* service_named(std::string_view name) {
   const std::array<const api::Service*, 8> all{&api::ecs_service(), &api::logs_service(),
@@ -94,8 +90,8 @@ base::Result<Call> read_json(const net::HttpRequest& request, const api::Service
 
 base::Result<Call> read_query(const net::HttpRequest& request, const api::Service& service) {
   const bool in_body = !request.body.empty();
-  const api::QueryRequest query =
-      TRY(api::parse_query(in_body ? std::string_view(request.body) : query_of(request.target)));
+  const api::QueryRequest query = TRY(
+      api::parse_query(in_body ? std::string_view(request.body) : api::query_of(request.target)));
   if (query.action.empty()) {
     return base::fail("MissingAction", "The request names no Action.");
   }
@@ -139,14 +135,14 @@ Wire wire_of(const net::HttpRequest& request) {
   if (net::find_header(request.headers, "X-Amz-Target") != nullptr) return Wire::Json;
   const std::string_view type = net::header_or_empty(request.headers, "Content-Type");
   if (type.starts_with("application/x-www-form-urlencoded")) return Wire::Query;
-  return query_of(request.target).contains("Action=") ? Wire::Query : Wire::Json;
+  return api::query_of(request.target).contains("Action=") ? Wire::Query : Wire::Json;
 }
 
 const api::Service* addressed_service(const net::HttpRequest& request) {
   // Credential=<key>/<date>/<region>/<service>/aws4_request, in the header or in the target.
   std::string_view scope = net::header_or_empty(request.headers, "Authorization");
   const size_t credential = scope.find("Credential=");
-  const std::string presigned = query_parameter(request.target, "X-Amz-Credential");
+  const std::string presigned = api::query_parameter(request.target, "X-Amz-Credential");
   scope =
       credential == std::string_view::npos ? std::string_view(presigned) : scope.substr(credential);
   for (int part = 0; part < 3; ++part) {
@@ -161,7 +157,7 @@ base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Ve
                                        const auth::KeyRing& keys, base::Time now) {
   auth::Request signed_part{.method = request.method,
                             .path = path_of(request.target),
-                            .query = query_of(request.target),
+                            .query = api::query_of(request.target),
                             .headers = {},
                             .body = request.body};
   signed_part.headers.reserve(request.headers.size());
@@ -239,14 +235,6 @@ std::string text_member(const api::Any& value, std::string_view name) {
   if (member == nullptr || member->shape->kind != api::Kind::String) return {};
   const void* const found = api::member_value(*member, value.data());
   return found == nullptr ? std::string() : std::string(member->shape->string->get(found));
-}
-
-std::string query_parameter(std::string_view target, std::string_view name) {
-  const auto query = api::parse_query(query_of(target));
-  if (!query) return {};
-  const auto found =
-      std::ranges::find_if(query->parameters, [&](const auto& one) { return one.first == name; });
-  return found == query->parameters.end() ? std::string() : found->second;
 }
 
 }  // namespace server

@@ -58,7 +58,4 @@ size_t body_limit(const net::HttpRequest& head);
 // A text that is a member of the structure; empty when there is none.
 std::string text_member(const api::Any& value, std::string_view name);
 
-// The value of a parameter of the request's target, percent-decoded; empty when absent.
-std::string query_parameter(std::string_view target, std::string_view name);
-
 }  // namespace server

@@ -11,15 +11,16 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/random.h"
+#include "control/operations.h"
 #include "driver/driver.h"
+#include "exec/calls.h"
+#include "exec/plan.h"
+#include "exec/relay.h"
 #include "machines/desk.h"
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/agent_sockets.h"
 #include "server/core_thread.h"
-#include "server/exec_calls.h"
-#include "server/exec_relay.h"
-#include "server/execute_command.h"
 #include "server/front.h"
 #include "server/logs_thread.h"
 #include "server/rate_limits.h"
@@ -124,10 +125,12 @@ class Impl {
     auto driver =
         TRY(driver::Driver::start(*store_, options_.settings, base::system_seed(),
                                   options_.settings.poll_endpoint, lead_patience, clock_.now()));
-    exec_.emplace(clock_, [this](LogsWork&& work) { return logs_->try_push(std::move(work)); });
+    exec_.emplace(clock_, [this](exec::LogCall call, exec::Relay::LogAnswered answered) {
+      return logs_->try_push({call.operation, std::move(call.input), std::move(answered)});
+    });
     core_.emplace(std::move(driver), keys_, clock_,
                   [this](control::MachineOrder order) { machines_.push(std::move(order)); });
-    exec_calls_.emplace(*core_, *exec_, options_.settings.poll_endpoint);
+    exec_calls_.emplace(core_access(), *exec_, options_.settings.poll_endpoint);
     sockets_.emplace(*core_, keys_, loop_, clock_);
     ready_ = true;
     return {};
@@ -242,6 +245,20 @@ class Impl {
     if (!taken) responder.respond(write_error(service, wire, too_busy(), request_id));
   }
 
+  exec::CoreAccess core_access() {
+    return {.ask =
+                [this](std::string_view operation, api::Any input, const auth::Caller& caller,
+                       Answered answered) {
+                  const control::Action* const action = control::find_action("ecs", operation);
+                  CHECK(action != nullptr);
+                  Work work = CallWork{{0, action, std::move(input), caller}, std::move(answered)};
+                  if (core_->try_push(std::move(work))) return;
+                  std::get<CallWork>(work).answered(base::fail(too_busy()));
+                },
+            .give_order = [this](exec::Order order) { return core_->try_push(std::move(order)); },
+            .busy = too_busy()};
+  }
+
   void execute_command(Call call, Wire wire, const std::string& request_id,
                        const net::Responder& responder) {
     const auto allowed =
@@ -266,8 +283,8 @@ class Impl {
     }
     bool taken = false;
     if (const auto* const resume = call.input.get_if<api::ssm::ResumeSessionRequest>()) {
-      ExecResumption plan =
-          plan_resumption(resume->session_id.value_or(""), options_.settings.poll_endpoint);
+      exec::Resumption plan =
+          exec::plan_resumption(resume->session_id.value_or(""), options_.settings.poll_endpoint);
       std::string id = *plan.response.session_id;
       taken = exec_->resume(id, std::move(plan.client_token),
                             [id, response = std::move(plan.response),
@@ -317,7 +334,7 @@ class Impl {
                                  request_id));
       return;
     }
-    if (ExecRelay::is_for(request.target)) {
+    if (exec::Relay::is_for(request.target)) {
       exec_->open(request, upgrade);  // Its tokens are the proof.
       return;
     }
@@ -344,9 +361,9 @@ class Impl {
   machines::MachineDesk machines_;
   std::optional<SecretsThread> secrets_;
   std::optional<LogsThread> logs_;
-  std::optional<ExecRelay> exec_;
+  std::optional<exec::Relay> exec_;
   std::optional<CoreThread> core_;
-  std::optional<ExecCalls> exec_calls_;
+  std::optional<exec::Calls> exec_calls_;
   std::optional<AgentSockets> sockets_;
   std::unique_ptr<net::HttpServer> http_;
 };

@@ -36,7 +36,7 @@ RunResult run_twice(uint64_t seed, const Workload& workload, const Story::OnLine
 }
 
 std::string command_of(const RunResult& result) {
-  return base::format("berth sim --seed {} --workload {}", result.seed, result.workload);
+  return base::format("berth-sim --seed {} --workload {}", result.seed, result.workload);
 }
 
 }  // namespace sim

@@ -32,7 +32,7 @@ RunResult run_once(uint64_t seed, const Workload& workload, Plant* plant = nullp
 // the first.
 RunResult run_twice(uint64_t seed, const Workload& workload, const Story::OnLine& on_line = {});
 
-// "berth sim --seed 17 --workload mixed".
+// "berth-sim --seed 17 --workload mixed".
 std::string command_of(const RunResult& result);
 
 }  // namespace sim

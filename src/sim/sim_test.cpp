@@ -89,7 +89,7 @@ TEST(SimStory, tells_when_who_did_what_and_how_to_see_it_again) {
   ASSERT_FALSE(result.failure.has_value()) << told(result);
   ASSERT_GT(lines.size(), 20U);
   EXPECT_EQ(lines.front().substr(0, 25), "    0.000 s  world       ");
-  EXPECT_EQ(command_of(result), "berth sim --seed 7 --workload mixed");
+  EXPECT_EQ(command_of(result), "berth-sim --seed 7 --workload mixed");
   EXPECT_GT(result.containers, 0U);
 }
 

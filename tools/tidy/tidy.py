@@ -19,7 +19,7 @@ DOORS = [
     (r"openssl/", ("crypto", "net")),
     (r"sqlite3\.h$", ("sqlite",)),
     (r"re2/", ("placement",)),
-    (r"CLI/", ("cli",)),
+    (r"CLI/", ("cli", "sim/main")),
     (r"(fmt|spdlog)/", ("base",)),
     (r"(dlfcn\.h$|nvml|hwloc)", ("gpu",)),
     (r"(gtest|gmock|benchmark)/|rapidcheck", ()),

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 
-namespace server {
+namespace exec {
 
 enum class PayloadType : uint32_t {
   None = 0,
@@ -113,4 +113,4 @@ class SessionChannel {
   std::string pending_;
 };
 
-}  // namespace server
+}  // namespace exec

@@ -1,4 +1,4 @@
-#include "server/exec_log.h"
+#include "exec/log.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -7,9 +7,9 @@
 
 #include "api/generated/logs.h"
 #include "base/format.h"
-#include "server/testing_exec.h"
+#include "exec/testing.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 using acs::ExecKind;
@@ -23,11 +23,11 @@ using ::testing::SizeIs;
 const base::Error busy{"ServiceUnavailableException", "The logs file cannot be used: full."};
 const base::Error no_group{"ResourceNotFoundException", "The specified log group does not exist."};
 
-ExecLog log_of_a_session() {
-  ExecBeginning beginning;
+Log log_of_a_session() {
+  Beginning beginning;
   beginning.session = "s-1";
   beginning.command = "sh";
-  return ExecLog("audit", std::move(beginning), true, noon);
+  return Log("audit", std::move(beginning), true, noon);
 }
 
 // A stream as the log store keeps it: of events that are numbered each is stored once.
@@ -36,7 +36,7 @@ struct Stream {
   std::vector<std::string> lines;
   int64_t next = 0;
 
-  base::Result<void> apply(const ExecLogCall& call) {
+  base::Result<void> apply(const LogCall& call) {
     if (call.operation->name == "CreateLogStream") {
       const auto& create = call.input.as<api::logs::CreateLogStreamRequest>();
       EXPECT_EQ(create.log_group_name, "audit");
@@ -57,7 +57,7 @@ struct Stream {
     return {};
   }
 
-  void carry_out(ExecLog& log, base::Time now) {
+  void carry_out(Log& log, base::Time now) {
     while (auto call = log.next(now)) log.answered(apply(*call), now);
   }
 
@@ -65,8 +65,8 @@ struct Stream {
   std::vector<std::string> output() const { return {lines.begin() + 1, lines.end() - 1}; }
 };
 
-TEST(ExecLog, the_begin_is_written_at_once_and_output_within_a_second) {
-  ExecLog log = log_of_a_session();
+TEST(Log, the_begin_is_written_at_once_and_output_within_a_second) {
+  Log log = log_of_a_session();
   Stream stream;
   stream.carry_out(log, noon);
   ASSERT_THAT(stream.lines, SizeIs(1));
@@ -87,8 +87,8 @@ TEST(ExecLog, the_begin_is_written_at_once_and_output_within_a_second) {
   EXPECT_FALSE(log.take_complaint().has_value());
 }
 
-TEST(ExecLog, much_is_written_before_the_second_is_over_and_one_call_at_a_time) {
-  ExecLog log = log_of_a_session();
+TEST(Log, much_is_written_before_the_second_is_over_and_one_call_at_a_time) {
+  Log log = log_of_a_session();
   Stream stream;
   stream.carry_out(log, noon);
   const std::string line = std::string(1'023, 'x') + "\n";
@@ -106,8 +106,8 @@ TEST(ExecLog, much_is_written_before_the_second_is_over_and_one_call_at_a_time) 
   EXPECT_THAT(stream.output(), SizeIs(500));
 }
 
-TEST(ExecLog, a_session_whose_group_does_not_exist_is_not_logged_and_goes_on) {
-  ExecLog log = log_of_a_session();
+TEST(Log, a_session_whose_group_does_not_exist_is_not_logged_and_goes_on) {
+  Log log = log_of_a_session();
   ASSERT_TRUE(log.next(noon).has_value());
   log.answered(base::fail(no_group), noon);
   const auto told = log.take_complaint();
@@ -126,8 +126,8 @@ TEST(ExecLog, a_session_whose_group_does_not_exist_is_not_logged_and_goes_on) {
   EXPECT_THAT(log.rest(), IsEmpty());
 }
 
-TEST(ExecLog, a_group_that_is_deleted_meanwhile_ends_the_log_alone) {
-  ExecLog log = log_of_a_session();
+TEST(Log, a_group_that_is_deleted_meanwhile_ends_the_log_alone) {
+  Log log = log_of_a_session();
   Stream stream;
   stream.carry_out(log, noon);
   log.output(ExecKind::Output, "a\n", room, noon);
@@ -138,8 +138,8 @@ TEST(ExecLog, a_group_that_is_deleted_meanwhile_ends_the_log_alone) {
   EXPECT_EQ(log.kept_bytes(), 0U);
 }
 
-TEST(ExecLog, a_store_that_does_not_take_it_is_asked_again_each_second_and_holds_up_no_end) {
-  ExecLog log = log_of_a_session();
+TEST(Log, a_store_that_does_not_take_it_is_asked_again_each_second_and_holds_up_no_end) {
+  Log log = log_of_a_session();
   Stream stream;
   stream.carry_out(log, noon);
   log.output(ExecKind::Output, "a\n", room, noon);
@@ -159,8 +159,8 @@ TEST(ExecLog, a_store_that_does_not_take_it_is_asked_again_each_second_and_holds
   EXPECT_TRUE(log.settled());
 }
 
-TEST(ExecLog, a_store_that_takes_nothing_for_a_minute_after_the_end_is_given_up) {
-  ExecLog log = log_of_a_session();
+TEST(Log, a_store_that_takes_nothing_for_a_minute_after_the_end_is_given_up) {
+  Log log = log_of_a_session();
   int64_t now = 0;
   log.end_with_exit_code("0", noon);
   while (auto call = log.next(after(now))) {
@@ -174,8 +174,8 @@ TEST(ExecLog, a_store_that_takes_nothing_for_a_minute_after_the_end_is_given_up)
   EXPECT_EQ(log.kept_bytes(), 0U);
 }
 
-TEST(ExecLog, events_that_the_store_refuses_do_not_hold_up_the_rest) {
-  ExecLog log = log_of_a_session();
+TEST(Log, events_that_the_store_refuses_do_not_hold_up_the_rest) {
+  Log log = log_of_a_session();
   Stream stream;
   stream.carry_out(log, noon);
   log.output(ExecKind::Output, "four\n", room, noon);
@@ -189,16 +189,16 @@ TEST(ExecLog, events_that_the_store_refuses_do_not_hold_up_the_rest) {
   EXPECT_EQ(stream.output()[1], "five");
 }
 
-TEST(ExecLog, keeps_no_more_than_it_may_while_the_store_takes_nothing) {
-  ExecLog log = log_of_a_session();
+TEST(Log, keeps_no_more_than_it_may_while_the_store_takes_nothing) {
+  Log log = log_of_a_session();
   const std::string some = std::string(32'767, 'x') + "\n";
   for (int i = 0; i < 1'000; ++i) {
     log.output(ExecKind::Output, some, room, after(i));
-    ASSERT_LE(log.kept_bytes(), ExecLog::most_kept_bytes + 1'000 * size_t{64});
+    ASSERT_LE(log.kept_bytes(), Log::most_kept_bytes + 1'000 * size_t{64});
   }
-  EXPECT_GT(log.kept_bytes(), ExecLog::most_kept_bytes / 2);
+  EXPECT_GT(log.kept_bytes(), Log::most_kept_bytes / 2);
   Stream stream;
-  while (log.kept_bytes() > ExecLog::most_kept_bytes / 2 + 2 * some.size()) {
+  while (log.kept_bytes() > Log::most_kept_bytes / 2 + 2 * some.size()) {
     const auto call = log.next(after(1'000));
     ASSERT_TRUE(call.has_value());
     log.answered(stream.apply(*call), after(1'000));
@@ -213,11 +213,11 @@ TEST(ExecLog, keeps_no_more_than_it_may_while_the_store_takes_nothing) {
             1);
 }
 
-TEST(ExecLog, the_rest_goes_in_order_behind_what_is_under_way) {
+TEST(Log, the_rest_goes_in_order_behind_what_is_under_way) {
   for (const int begun : {0, 1, 2}) {
-    ExecLog log = log_of_a_session();
+    Log log = log_of_a_session();
     Stream stream;
-    std::vector<ExecLogCall> under_way;
+    std::vector<LogCall> under_way;
     for (int i = 0; i < begun; ++i) {
       auto call = log.next(noon);
       ASSERT_TRUE(call.has_value());
@@ -231,8 +231,8 @@ TEST(ExecLog, the_rest_goes_in_order_behind_what_is_under_way) {
     for (int i = 0; i < 20'000; ++i) many += "a\n";
     log.output(ExecKind::Output, many, room, after(1));
     log.end_without("The server stops.", after(1));
-    for (const ExecLogCall& call : under_way) EXPECT_TRUE(stream.apply(call));
-    for (const ExecLogCall& call : log.rest()) EXPECT_TRUE(stream.apply(call));
+    for (const LogCall& call : under_way) EXPECT_TRUE(stream.apply(call));
+    for (const LogCall& call : log.rest()) EXPECT_TRUE(stream.apply(call));
     EXPECT_THAT(stream.output(), SizeIs(20'000)) << begun;
     EXPECT_THAT(stream.lines.front(), HasSubstr("begin"));
     EXPECT_THAT(stream.lines.back(), HasSubstr("The server stops."));
@@ -240,8 +240,8 @@ TEST(ExecLog, the_rest_goes_in_order_behind_what_is_under_way) {
 }
 
 // Calls fail before or after they were carried out; in the end each line is there once, in order.
-RC_GTEST_PROP(ExecLog, whatever_fails_each_line_is_written_once_and_in_order, ()) {
-  ExecLog log = log_of_a_session();
+RC_GTEST_PROP(Log, whatever_fails_each_line_is_written_once_and_in_order, ()) {
+  Log log = log_of_a_session();
   Stream stream;
   std::vector<std::string> said;
   int64_t now = 0;
@@ -267,4 +267,4 @@ RC_GTEST_PROP(ExecLog, whatever_fails_each_line_is_written_once_and_in_order, ()
 }
 
 }  // namespace
-}  // namespace server
+}  // namespace exec

@@ -7,7 +7,7 @@
 
 #include "base/time.h"
 
-namespace server {
+namespace exec {
 
 inline const base::Time noon{std::chrono::seconds(1'750'000'000)};
 inline constexpr size_t room = size_t{64} << 20;
@@ -16,4 +16,4 @@ inline base::Time after(int64_t ms) {
   return noon + base::Milliseconds(ms);
 }
 
-}  // namespace server
+}  // namespace exec

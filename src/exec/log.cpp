@@ -1,11 +1,11 @@
-#include "server/exec_log.h"
+#include "exec/log.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/format.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 const api::Operation* logs_operation(std::string_view name) {
@@ -19,30 +19,30 @@ bool may_pass(const base::Error& error) {
 
 }  // namespace
 
-ExecLog::ExecLog(std::string group, ExecBeginning beginning, bool terminal, base::Time now)
+Log::Log(std::string group, Beginning beginning, bool terminal, base::Time now)
     : group_(std::move(group)),
       session_(beginning.session),
       transcript_(std::move(beginning), terminal, now),
       retry_at_(now) {}
 
-void ExecLog::output(acs::ExecKind kind, std::string_view bytes, size_t room, base::Time now) {
+void Log::output(acs::ExecKind kind, std::string_view bytes, size_t room, base::Time now) {
   // A gap goes on until there is room again for more than a moment.
   const size_t most = transcript_.in_gap() ? most_kept_bytes / 2 : most_kept_bytes;
   const size_t own = most - std::min(kept_bytes(), most);
   transcript_.output(kind, bytes, std::min(room, own), now);
 }
 
-void ExecLog::end_with_exit_code(std::string_view code, base::Time now) {
+void Log::end_with_exit_code(std::string_view code, base::Time now) {
   transcript_.end_with_exit_code(code, now);
   ended_at_ = ended_at_.value_or(now);
 }
 
-void ExecLog::end_without(std::string_view why, base::Time now) {
+void Log::end_without(std::string_view why, base::Time now) {
   transcript_.end_without(why, now);
   ended_at_ = ended_at_.value_or(now);
 }
 
-bool ExecLog::is_due(base::Time now) const {
+bool Log::is_due(base::Time now) const {
   const auto oldest = transcript_.oldest();
   if (!oldest) return false;
   const bool first = position_ == 0;  // That a session has begun is told at once.
@@ -50,20 +50,20 @@ bool ExecLog::is_due(base::Time now) const {
          *oldest + longest_wait <= now;
 }
 
-void ExecLog::take_batch() {
+void Log::take_batch() {
   const size_t before = transcript_.kept_bytes();
   batch_ = transcript_.take(batch_bytes, batch_events);
   batch_kept_bytes_ = before - transcript_.kept_bytes();
 }
 
-ExecLogCall ExecLog::make_stream() const {
+LogCall Log::make_stream() const {
   api::logs::CreateLogStreamRequest request;
   request.log_group_name = group_;
   request.log_stream_name = session_;
   return {logs_operation("CreateLogStream"), api::Any::make(std::move(request))};
 }
 
-ExecLogCall ExecLog::put_batch() const {
+LogCall Log::put_batch() const {
   api::logs::PutLogEventsRequest request;
   request.log_group_name = group_;
   request.log_stream_name = session_;
@@ -72,7 +72,7 @@ ExecLogCall ExecLog::put_batch() const {
   return {logs_operation("PutLogEvents"), api::Any::make(std::move(request))};
 }
 
-std::optional<ExecLogCall> ExecLog::next(base::Time now) {
+std::optional<LogCall> Log::next(base::Time now) {
   if (stage_ == Stage::GivenUp || under_way_ || now < retry_at_) return std::nullopt;
   if (trouble_ && ended_at_ && *ended_at_ + patience <= now) {
     give_up("The log store did not take the rest within a minute of the session's end.");
@@ -91,7 +91,7 @@ std::optional<ExecLogCall> ExecLog::next(base::Time now) {
   return put_batch();
 }
 
-void ExecLog::answered(const base::Result<void>& answer, base::Time now) {
+void Log::answered(const base::Result<void>& answer, base::Time now) {
   under_way_ = false;
   const bool made = answer || (stage_ == Stage::Unmade &&
                                answer.error().code == "ResourceAlreadyExistsException");
@@ -116,7 +116,7 @@ void ExecLog::answered(const base::Result<void>& answer, base::Time now) {
   batch_kept_bytes_ = 0;
 }
 
-void ExecLog::fail_for_now(const base::Error& error, base::Time now) {
+void Log::fail_for_now(const base::Error& error, base::Time now) {
   trouble_ = true;
   retry_at_ = now + retry_after;
   if (std::exchange(complained_, true)) return;
@@ -125,7 +125,7 @@ void ExecLog::fail_for_now(const base::Error& error, base::Time now) {
       session_, group_, error.message);
 }
 
-void ExecLog::give_up(std::string_view why) {
+void Log::give_up(std::string_view why) {
   const bool begun = std::exchange(stage_, Stage::GivenUp) == Stage::Writing;
   trouble_ = true;
   complaint_ = base::format("The session {} of ExecuteCommand is {} in the log group {}: {}",
@@ -135,8 +135,8 @@ void ExecLog::give_up(std::string_view why) {
   transcript_.forget();
 }
 
-std::vector<ExecLogCall> ExecLog::rest() {
-  std::vector<ExecLogCall> calls;
+std::vector<LogCall> Log::rest() {
+  std::vector<LogCall> calls;
   if (stage_ == Stage::GivenUp) return calls;
   if (stage_ == Stage::Unmade && !under_way_) calls.push_back(make_stream());
   if (stage_ == Stage::Writing && !batch_.empty() && !under_way_) calls.push_back(put_batch());
@@ -148,7 +148,7 @@ std::vector<ExecLogCall> ExecLog::rest() {
   }
 }
 
-base::Time ExecLog::next_due() const {
+base::Time Log::next_due() const {
   if (stage_ == Stage::GivenUp || under_way_) return base::Time::max();
   if (stage_ == Stage::Unmade || !batch_.empty()) return retry_at_;
   base::Time due = transcript_.next_due().value_or(base::Time::max());
@@ -156,14 +156,14 @@ base::Time ExecLog::next_due() const {
   return std::max(due, retry_at_);
 }
 
-std::optional<std::string> ExecLog::take_complaint() {
+std::optional<std::string> Log::take_complaint() {
   return std::exchange(complaint_, std::nullopt);
 }
 
-bool ExecLog::settled() const {
+bool Log::settled() const {
   if (stage_ == Stage::GivenUp) return ended_at_.has_value();
   return ended_at_ && stage_ == Stage::Writing && !under_way_ && batch_.empty() &&
          transcript_.empty();
 }
 
-}  // namespace server
+}  // namespace exec

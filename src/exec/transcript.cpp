@@ -1,4 +1,4 @@
-#include "server/exec_transcript.h"
+#include "exec/transcript.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include "json/utf8.h"
 #include "json/value.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 constexpr size_t event_overhead = 26;  // As PutLogEvents counts it.
@@ -29,7 +29,7 @@ size_t cut_of(std::string_view bytes, size_t most) {
 
 }  // namespace
 
-ExecTranscript::ExecTranscript(ExecBeginning beginning, bool terminal, base::Time now)
+Transcript::Transcript(Beginning beginning, bool terminal, base::Time now)
     : session_(std::move(beginning.session)) {
   push_own(json::print(json::Value::object({{"berthExec", "begin"},
                                             {"sessionId", session_},
@@ -41,12 +41,11 @@ ExecTranscript::ExecTranscript(ExecBeginning beginning, bool terminal, base::Tim
            now);
 }
 
-ExecTranscript::Open& ExecTranscript::open(acs::ExecKind kind) {
+Transcript::Open& Transcript::open(acs::ExecKind kind) {
   return open_[kind == acs::ExecKind::Error ? 1 : 0];
 }
 
-void ExecTranscript::output(acs::ExecKind kind, std::string_view bytes, size_t room,
-                            base::Time now) {
+void Transcript::output(acs::ExecKind kind, std::string_view bytes, size_t room, base::Time now) {
   if (ended_ || bytes.empty()) return;
   if (bytes.size() > room) {
     finish_all(now);  // What comes after a gap is not the rest of a line before it.
@@ -62,7 +61,7 @@ void ExecTranscript::output(acs::ExecKind kind, std::string_view bytes, size_t r
   add(line, bytes, now);
 }
 
-void ExecTranscript::add(Open& line, std::string_view bytes, base::Time now) {
+void Transcript::add(Open& line, std::string_view bytes, base::Time now) {
   if (bytes.empty()) return;
   if (line.bytes.empty()) line.since = now;
   line.bytes += bytes;
@@ -76,18 +75,18 @@ void ExecTranscript::add(Open& line, std::string_view bytes, base::Time now) {
   }
 }
 
-void ExecTranscript::finish(Open& line, base::Time now) {
+void Transcript::finish(Open& line, base::Time now) {
   std::string text = std::exchange(line.bytes, {});
   kept_bytes_ -= text.size();
   while (text.ends_with('\r')) text.pop_back();
   if (!text.empty()) push_line(json::valid_utf8(std::move(text)), now);
 }
 
-void ExecTranscript::finish_all(base::Time now) {
+void Transcript::finish_all(base::Time now) {
   for (Open& line : open_) finish(line, now);
 }
 
-void ExecTranscript::push_line(std::string_view line, base::Time now) {
+void Transcript::push_line(std::string_view line, base::Time now) {
   if (lines_.empty() || lines_.back().at != now || !lines_.back().is_output) {
     lines_.push_back({.at = now, .text = {}});
     kept_bytes_ += lines_overhead;
@@ -97,12 +96,12 @@ void ExecTranscript::push_line(std::string_view line, base::Time now) {
   lines_.back().text += '\n';
 }
 
-void ExecTranscript::push_own(std::string_view line, base::Time now) {
+void Transcript::push_own(std::string_view line, base::Time now) {
   lines_.push_back({.at = now, .text = std::string(line) + '\n', .is_output = false});
   kept_bytes_ += lines_overhead + line.size() + 1;
 }
 
-void ExecTranscript::push_gap(base::Time now) {
+void Transcript::push_gap(base::Time now) {
   push_own(json::print(json::Value::object({{"berthExec", "gap"},
                                             {"sessionId", session_},
                                             {"bytes", static_cast<int64_t>(lost_bytes_)},
@@ -111,12 +110,12 @@ void ExecTranscript::push_gap(base::Time now) {
   lost_bytes_ = 0;
 }
 
-void ExecTranscript::lose(size_t bytes, std::string_view why) {
+void Transcript::lose(size_t bytes, std::string_view why) {
   if (lost_bytes_ == 0) lost_because_ = why;
   lost_bytes_ += bytes;
 }
 
-void ExecTranscript::forget() {
+void Transcript::forget() {
   ended_ = true;
   open_ = {};
   lines_.clear();
@@ -124,7 +123,7 @@ void ExecTranscript::forget() {
   kept_bytes_ = 0;
 }
 
-void ExecTranscript::end(std::string_view line, base::Time now) {
+void Transcript::end(std::string_view line, base::Time now) {
   if (ended_) return;
   ended_ = true;
   finish_all(now);
@@ -132,7 +131,7 @@ void ExecTranscript::end(std::string_view line, base::Time now) {
   push_own(line, now);
 }
 
-void ExecTranscript::end_with_exit_code(std::string_view code, base::Time now) {
+void Transcript::end_with_exit_code(std::string_view code, base::Time now) {
   int64_t number = 0;
   const auto read = std::from_chars(code.data(), code.data() + code.size(), number);
   if (read.ec != std::errc{} || read.ptr != code.data() + code.size()) {
@@ -143,20 +142,20 @@ void ExecTranscript::end_with_exit_code(std::string_view code, base::Time now) {
       now);
 }
 
-void ExecTranscript::end_without(std::string_view why, base::Time now) {
+void Transcript::end_without(std::string_view why, base::Time now) {
   end(json::print(json::Value::object({{"berthExec", "end"},
                                        {"sessionId", session_},
                                        {"reason", why.substr(0, longest_reason)}})),
       now);
 }
 
-void ExecTranscript::tick(base::Time now) {
+void Transcript::tick(base::Time now) {
   for (Open& line : open_) {
     if (!line.bytes.empty() && line.since + longest_line_wait <= now) finish(line, now);
   }
 }
 
-std::vector<api::logs::InputLogEvent> ExecTranscript::take(size_t most_bytes, size_t most_events) {
+std::vector<api::logs::InputLogEvent> Transcript::take(size_t most_bytes, size_t most_events) {
   std::vector<api::logs::InputLogEvent> events;
   size_t bytes = 0;
   const bool packs = kept_bytes_ > pack_above_bytes;
@@ -181,12 +180,12 @@ std::vector<api::logs::InputLogEvent> ExecTranscript::take(size_t most_bytes, si
   return events;
 }
 
-std::optional<base::Time> ExecTranscript::oldest() const {
+std::optional<base::Time> Transcript::oldest() const {
   if (lines_.empty()) return std::nullopt;
   return lines_.front().at;
 }
 
-std::optional<base::Time> ExecTranscript::next_due() const {
+std::optional<base::Time> Transcript::next_due() const {
   std::optional<base::Time> due;
   for (const Open& line : open_) {
     if (line.bytes.empty()) continue;
@@ -195,4 +194,4 @@ std::optional<base::Time> ExecTranscript::next_due() const {
   return due;
 }
 
-}  // namespace server
+}  // namespace exec

@@ -1,5 +1,4 @@
-#include "sim/sim.h"
-
+// berth-sim: seeds of the simulator, one with its story or many.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,17 +9,16 @@
 #include <optional>
 
 #include "base/format.h"
-#include "cli/command.h"
 #include "json/value.h"
 #include "sim/planted/planted.h"
+#include "sim/sim.h"
 #include "sim/workloads/workloads.h"
 
-namespace cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct SimCommand {
+struct Options {
   uint64_t seed = 1;
   std::string seeds;  // "1-300".
   double minutes = 0;
@@ -49,7 +47,7 @@ base::Result<Range> parse_range(const std::string& text) {
   return range;
 }
 
-base::Result<const sim::Workload*> workload_of(const SimCommand& options) {
+base::Result<const sim::Workload*> workload_of(const Options& options) {
   const std::string name =
       options.workload.empty() ? std::string(sim::workloads().front().name) : options.workload;
   if (const sim::Workload* const found = sim::find_workload(name)) return found;
@@ -111,14 +109,14 @@ int list_names(bool json) {
 }
 
 // One seed, with its story.
-base::Result<int> run_one(const SimCommand& options) {
+base::Result<int> run_one(const Options& options) {
   const sim::Workload* workload = TRY(workload_of(options));
   std::unique_ptr<sim::Plant> plant;
   if (!options.planted.empty()) {
     const sim::PlantedFault* const fault = sim::find_planted_fault(options.planted);
     if (fault == nullptr) {
       return base::fail("InvalidParameterException",
-                        base::format("There is no planted fault \"{}\"; berth sim --list names "
+                        base::format("There is no planted fault \"{}\"; berth-sim --list names "
                                      "them.",
                                      options.planted));
     }
@@ -158,7 +156,7 @@ struct Soak {
 };
 
 // Seeds one after the other, each with the given workload or all of them in turn.
-base::Result<Soak> run_many(const SimCommand& options, const Range& range) {
+base::Result<Soak> run_many(const Options& options, const Range& range) {
   const sim::Workload* const given = TRY(workload_of(options));
   const bool in_turn = options.workload.empty();
   const Clock::time_point start = Clock::now();
@@ -185,7 +183,7 @@ base::Result<Soak> run_many(const SimCommand& options, const Range& range) {
   return soak;
 }
 
-base::Result<int> run_soak(const SimCommand& options) {
+base::Result<int> run_soak(const Options& options) {
   const Range range = options.seeds.empty() ? Range{} : TRY(parse_range(options.seeds));
   const Soak soak = TRY(run_many(options, range));
   if (options.json) {
@@ -207,38 +205,48 @@ base::Result<int> run_soak(const SimCommand& options) {
   return soak.failed ? 1 : 0;
 }
 
-}  // namespace
-
-void add_sim(CLI::App& app, Action& action) {
-  CLI::App* const command = app.add_subcommand(
-      "sim",
-      "Run the whole system in simulation: real control plane and agents, virtual time, faults.");
-  const auto options = std::make_shared<SimCommand>();  // Shared by the parser and the action.
-  auto* const seed = command->add_option(
-      "--seed", options->seed, "One seed, with its story; the same seed, the same story.");
-  auto* const seeds =
-      command->add_option("--seeds", options->seeds, "FROM-TO: these, until one fails.");
-  auto* const minutes = command
-                            ->add_option("--minutes", options->minutes,
-                                         "For so long, until one fails; from --seeds' first on.")
+// Sets `options` and `many`: whether many seeds are wanted.
+void add_options(CLI::App& app, Options& options, bool& many) {
+  auto* const seed = app.add_option("--seed", options.seed,
+                                    "One seed, with its story; the same seed, the same story.");
+  auto* const seeds = app.add_option("--seeds", options.seeds, "FROM-TO: these, until one fails.");
+  auto* const minutes = app.add_option("--minutes", options.minutes,
+                                       "For so long, until one fails; from --seeds' first on.")
                             ->check(CLI::PositiveNumber);
-  command->add_option("--workload", options->workload,
-                      "What the clients do; see --list. Many seeds take all of them in turn.");
-  command
-      ->add_option("--planted", options->planted,
-                   "With this planted fault, which has to be caught.")
+  app.add_option("--workload", options.workload,
+                 "What the clients do; see --list. Many seeds take all of them in turn.");
+  app.add_option("--planted", options.planted, "With this planted fault, which has to be caught.")
       ->excludes(seeds)
       ->excludes(minutes);
-  command->add_flag("--list", options->list, "The workloads and planted faults.")->excludes(seed);
-  command->add_flag("--json", options->json, "As JSON.");
+  app.add_flag("--list", options.list, "The workloads and planted faults.")->excludes(seed);
+  app.add_flag("--json", options.json, "As JSON.");
   seed->excludes(seeds)->excludes(minutes);
-  command->callback([&action, options, seeds, minutes] {
-    const bool many = seeds->count() > 0 || minutes->count() > 0;
-    action = [options, many]() -> base::Result<int> {
-      if (options->list) return list_names(options->json);
-      return many ? run_soak(*options) : run_one(*options);
-    };
-  });
+  app.callback([&many, seeds, minutes] { many = seeds->count() > 0 || minutes->count() > 0; });
 }
 
-}  // namespace cli
+int run(int argc, char** argv) {
+  CLI::App app(
+      "Runs the whole of Berth in simulation: real control plane and agents, virtual time, faults.",
+      "berth-sim");
+  app.footer("Exit codes: 0 passed, 1 failed (the reason is told), 2 wrong command line.");
+  Options options;
+  bool many = false;
+  add_options(app, options, many);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (options.list) return list_names(options.json);
+  const auto code = many ? run_soak(options) : run_one(options);
+  if (code) return *code;
+  std::fprintf(stderr, "berth-sim: %s (%s)\n", code.error().message.c_str(),
+               code.error().code.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc, argv);
+}

@@ -7,19 +7,19 @@
 #include "api/generated/ecs.h"
 #include "api/generated/ssm.h"
 #include "base/result.h"
-#include "server/exec_relay.h"
+#include "exec/relay.h"
 
-namespace server {
+namespace exec {
 
 // What the agent is told on its control stream; other agents ignore it.
-struct ExecOrder {
+struct Order {
   std::string instance;  // ARN.
   std::string text;      // One frame: "BerthExecuteCommandMessage".
 };
 
-struct ExecPlan {
-  ExecSession session;
-  ExecOrder order;
+struct Plan {
+  Ticket session;
+  Order order;
   api::ecs::ExecuteCommandResponse response;
 };
 
@@ -27,7 +27,7 @@ struct ExecPlan {
 // Source: ECS API reference, ExecuteCommandConfiguration, logging.
 bool logs_as_containers_do(const std::optional<api::ecs::ClusterConfiguration>& configuration);
 
-struct ExecSubject {
+struct Subject {
   api::ecs::Task task;                                               // As DescribeTasks shows it.
   std::optional<api::ecs::ClusterConfiguration> configuration = {};  // Of its cluster.
   // Of the task; needed where logs_as_containers_do().
@@ -36,16 +36,16 @@ struct ExecSubject {
 
 // `caller` is the ARN of whose request it is, `url` where clients and agents reach this server.
 // Errors: InvalidParameterException, ClientException, TargetNotConnectedException: in ECS's words.
-base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
-                                 const ExecSubject& subject, const std::string& caller,
-                                 const std::string& url);
+base::Result<Plan> plan_session(const api::ecs::ExecuteCommandRequest& request,
+                                const Subject& subject, const std::string& caller,
+                                const std::string& url);
 
 // What a client gets that asks to come back to a session (ResumeSession). Source: the plugin, which
 // takes an answer without a token for a session that is over.
-struct ExecResumption {
+struct Resumption {
   std::string client_token;
   api::ssm::ResumeSessionResponse response;
 };
-ExecResumption plan_resumption(const std::string& session, const std::string& url);
+Resumption plan_resumption(const std::string& session, const std::string& url);
 
-}  // namespace server
+}  // namespace exec

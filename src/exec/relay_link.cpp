@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "server/exec_relay.h"
+#include "exec/relay.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 // For a client that has gone, or that does not tell what it has: more than the agent may have under
@@ -13,7 +13,7 @@ constexpr size_t most_kept_bytes = 8 * acs::exec_window;
 
 }  // namespace
 
-void ExecRelay::on_client_of_link(Session& session, const Message& message) {
+void Relay::on_client_of_link(Session& session, const Message& message) {
   acs::ExecLink::Received received = session.link->receive(message.bytes);
   if (received.broken) return end(session.ticket.id, "The client tells what cannot be.");
   for (std::string& answer : received.answers) session.client->send_binary(std::move(answer));
@@ -21,7 +21,7 @@ void ExecRelay::on_client_of_link(Session& session, const Message& message) {
   if (received.for_caller && !session.ending) to_agent(session, message.bytes);
 }
 
-void ExecRelay::resume_link(Session& session, int64_t taken_by_client) {
+void Relay::resume_link(Session& session, int64_t taken_by_client) {
   const auto rest = taken_by_client < 0
                         ? std::nullopt
                         : session.link->resume(static_cast<uint64_t>(taken_by_client));
@@ -30,7 +30,7 @@ void ExecRelay::resume_link(Session& session, int64_t taken_by_client) {
   for (const std::string& message : *rest) session.client->send_binary(message);
 }
 
-void ExecRelay::send_on_link(Session& session, std::string message) {
+void Relay::send_on_link(Session& session, std::string message) {
   const std::string& kept = session.link->send(std::move(message));
   if (session.client != nullptr) session.client->send_binary(kept);
   if (session.link->kept_bytes() > most_kept_bytes) {
@@ -38,7 +38,7 @@ void ExecRelay::send_on_link(Session& session, std::string message) {
   }
 }
 
-void ExecRelay::on_agent_of_link(Session& session, const Message& message) {
+void Relay::on_agent_of_link(Session& session, const Message& message) {
   if (session.told_end) return;
   const auto read = acs::decode_exec(message.bytes);
   session.told_end =
@@ -46,4 +46,4 @@ void ExecRelay::on_agent_of_link(Session& session, const Message& message) {
   send_on_link(session, message.bytes);
 }
 
-}  // namespace server
+}  // namespace exec

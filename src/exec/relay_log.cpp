@@ -1,11 +1,11 @@
-// Sessions that are logged (exec_log.h).
+// Sessions that are logged (log.h).
 
 #include <utility>
 
 #include "base/log.h"
-#include "server/exec_relay.h"
+#include "exec/relay.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 // Of all sessions' output that waits for the log store.
@@ -20,10 +20,10 @@ base::Result<void> without_value(const base::Result<api::Any>& answer) {
 
 }  // namespace
 
-void ExecRelay::begin_log(Session& session, bool terminal) {
+void Relay::begin_log(Session& session, bool terminal) {
   if (!session.ticket.log) return;
   const std::string& id = session.ticket.id;
-  ExecLogOrder order = std::move(*session.ticket.log);
+  LogOrder order = std::move(*session.ticket.log);
   session.ticket.log.reset();
   const auto log = logs_.try_emplace(id, std::move(order.group), std::move(order.beginning),
                                      terminal, clock_.now());
@@ -31,13 +31,13 @@ void ExecRelay::begin_log(Session& session, bool terminal) {
   write_log(id);
 }
 
-bool ExecRelay::log_from_agent(Session& session, const Message& message) {
+bool Relay::log_from_agent(Session& session, const Message& message) {
   if (session.held) return true;  // Nothing follows the last message.
   const std::string& id = session.ticket.id;
   const auto found = logs_.find(id);
   const auto read = acs::decode_exec(message.bytes);
   if (found == logs_.end() || !read) return false;
-  ExecLog& log = found->second;
+  Log& log = found->second;
   const base::Time now = clock_.now();
   const bool last = read->kind == acs::ExecKind::ExitCode || read->kind == acs::ExecKind::Failure;
   logs_bytes_ -= log.kept_bytes();
@@ -56,27 +56,26 @@ bool ExecRelay::log_from_agent(Session& session, const Message& message) {
   return true;
 }
 
-void ExecRelay::end_log(const std::string& id, std::string_view why) {
+void Relay::end_log(const std::string& id, std::string_view why) {
   const auto found = logs_.find(id);
   if (found == logs_.end()) return;
-  ExecLog& log = found->second;
+  Log& log = found->second;
   logs_bytes_ -= log.kept_bytes();
   log.end_without(why, clock_.now());
   logs_bytes_ += log.kept_bytes();
   write_log(id);
 }
 
-bool ExecRelay::call_logs(const std::string& id, ExecLogCall call) {
-  LogsWork work{call.operation, std::move(call.input), [this, id](base::Result<api::Any> answer) {
-                  queue_.push(Event(Logged{id, without_value(answer)}));
-                }};
-  return call_logs_(std::move(work));
+bool Relay::call_logs(const std::string& id, LogCall call) {
+  return call_logs_(std::move(call), [this, id](base::Result<api::Any> answer) {
+    queue_.push(Event(Logged{id, without_value(answer)}));
+  });
 }
 
-void ExecRelay::write_log(const std::string& id) {
+void Relay::write_log(const std::string& id) {
   const auto found = logs_.find(id);
   if (found == logs_.end()) return;
-  ExecLog& log = found->second;
+  Log& log = found->second;
   const base::Time now = clock_.now();
   logs_bytes_ -= log.kept_bytes();
   if (auto call = log.next(now); call && !call_logs(id, std::move(*call))) {
@@ -87,10 +86,10 @@ void ExecRelay::write_log(const std::string& id) {
   if (log.settled()) logs_.erase(found);
 }
 
-void ExecRelay::take(const Logged& logged) {
+void Relay::take(const Logged& logged) {
   const auto found = logs_.find(logged.session);
   if (found == logs_.end()) return;
-  ExecLog& log = found->second;
+  Log& log = found->second;
   const base::Time now = clock_.now();
   logs_bytes_ -= log.kept_bytes();
   log.answered(logged.answer, now);
@@ -102,7 +101,7 @@ void ExecRelay::take(const Logged& logged) {
   }
 }
 
-void ExecRelay::write_logs_that_are_due() {
+void Relay::write_logs_that_are_due() {
   const base::Time now = clock_.now();
   std::vector<std::string> due;
   for (const auto& [id, log] : logs_) {
@@ -111,12 +110,12 @@ void ExecRelay::write_logs_that_are_due() {
   for (const std::string& id : due) write_log(id);
 }
 
-bool ExecRelay::log_may_end(const std::string& id) const {
+bool Relay::log_may_end(const std::string& id) const {
   const auto found = logs_.find(id);
   return found == logs_.end() || found->second.may_end();
 }
 
-void ExecRelay::release_ends() {
+void Relay::release_ends() {
   const base::Time now = clock_.now();
   std::vector<std::string> due;
   for (const auto& [id, session] : sessions_) {
@@ -132,10 +131,10 @@ void ExecRelay::release_ends() {
   }
 }
 
-void ExecRelay::finish_logs() {
+void Relay::finish_logs() {
   size_t refused = 0;
   for (auto& [id, log] : logs_) {
-    for (ExecLogCall& call : log.rest()) {
+    for (LogCall& call : log.rest()) {
       if (!call_logs(id, std::move(call))) ++refused;
     }
   }
@@ -144,4 +143,4 @@ void ExecRelay::finish_logs() {
   }
 }
 
-}  // namespace server
+}  // namespace exec

@@ -1,12 +1,12 @@
-#include "server/session_channel.h"
+#include "exec/session_channel.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "exec/testing.h"
 #include "json/value.h"
-#include "server/testing_exec.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 constexpr size_t channel_room = size_t{1} << 20;
@@ -306,4 +306,4 @@ RC_GTEST_PROP(SessionChannel, all_output_arrives_once_and_in_order_over_broken_c
 }
 
 }  // namespace
-}  // namespace server
+}  // namespace exec

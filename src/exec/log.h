@@ -17,16 +17,16 @@
 #include "api/service.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "server/exec_transcript.h"
+#include "exec/transcript.h"
 
-namespace server {
+namespace exec {
 
-struct ExecLogCall {
+struct LogCall {
   const api::Operation* operation = nullptr;
   api::Any input;
 };
 
-class ExecLog {
+class Log {
  public:
   // What waits is written after so long at the latest, or once it is so much.
   static constexpr base::Milliseconds longest_wait{1'000};
@@ -38,18 +38,18 @@ class ExecLog {
   static constexpr base::Milliseconds retry_after{1'000};
   static constexpr base::Milliseconds patience{60'000};
 
-  ExecLog(std::string group, ExecBeginning beginning, bool terminal, base::Time now);
+  Log(std::string group, Beginning beginning, bool terminal, base::Time now);
 
-  // See ExecTranscript. `room`: what all sessions together may still keep.
+  // See Transcript. `room`: what all sessions together may still keep.
   void output(acs::ExecKind kind, std::string_view bytes, size_t room, base::Time now);
   void end_with_exit_code(std::string_view code, base::Time now);
   void end_without(std::string_view why, base::Time now);
 
   // The call to make now, if any; answered() has to follow.
-  std::optional<ExecLogCall> next(base::Time now);
+  std::optional<LogCall> next(base::Time now);
   void answered(const base::Result<void>& answer, base::Time now);
   // Every call that is left, to be made in this order without waiting for answers; the last of all.
-  std::vector<ExecLogCall> rest();
+  std::vector<LogCall> rest();
   // When next() is to be asked again though nothing has happened; base::Time::max(): never.
   base::Time next_due() const;
 
@@ -69,12 +69,12 @@ class ExecLog {
   void fail_for_now(const base::Error& error, base::Time now);
   bool is_due(base::Time now) const;
   void take_batch();
-  ExecLogCall make_stream() const;
-  ExecLogCall put_batch() const;
+  LogCall make_stream() const;
+  LogCall put_batch() const;
 
   const std::string group_;
   const std::string session_;
-  ExecTranscript transcript_;
+  Transcript transcript_;
   Stage stage_ = Stage::Unmade;
   bool under_way_ = false;  // A call is.
   bool trouble_ = false;    // The latest call has failed, or none will be made.
@@ -87,4 +87,4 @@ class ExecLog {
   std::optional<std::string> complaint_;
 };
 
-}  // namespace server
+}  // namespace exec

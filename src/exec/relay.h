@@ -8,7 +8,7 @@
 // connection broke asks for another token (ResumeSession) and comes back; meanwhile the process
 // goes on. `berth exec` without "BerthTaken" cannot come back.
 //
-// A session that is to be logged gets an ExecLog; the thread never waits for it, but holds back the
+// A session that is to be logged gets an Log; the thread never waits for it, but holds back the
 // command's exit code for the moment that its last words take to the disk.
 #pragma once
 
@@ -29,44 +29,45 @@
 #include "base/queue.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "exec/log.h"
+#include "exec/session_channel.h"
 #include "net/http_server.h"
 #include "net/websocket.h"
-#include "server/exec_log.h"
-#include "server/logs_thread.h"
-#include "server/session_channel.h"
 
-namespace server {
+namespace exec {
 
-inline constexpr std::string_view exec_client_path = "/exec/session/";
-inline constexpr std::string_view exec_agent_path = "/exec/agent/";
+inline constexpr std::string_view client_path = "/exec/session/";
+inline constexpr std::string_view agent_path = "/exec/agent/";
 
 // Where a session is to be logged, and what as.
-struct ExecLogOrder {
+struct LogOrder {
   std::string group;
-  ExecBeginning beginning;
+  Beginning beginning;
 };
 
 // A session that was given out and waits for both ends.
-struct ExecSession {
+struct Ticket {
   std::string id;
   std::string client_token;
   std::string agent_token;
-  std::optional<ExecLogOrder> log = std::nullopt;
+  std::optional<LogOrder> log = std::nullopt;
 };
 
-class ExecRelay {
+class Relay {
  public:
-  // Hands a call of CloudWatch Logs on and never waits; false: too much is waiting.
-  using CallLogs = std::function<bool(LogsWork&&)>;
+  // Hands a call of CloudWatch Logs on and never waits; false: too much is waiting. Otherwise
+  // `answered` is called once, on any thread, before the relay is destroyed.
+  using LogAnswered = std::move_only_function<void(base::Result<api::Any>)>;
+  using CallLogs = std::function<bool(LogCall call, LogAnswered answered)>;
 
-  // `clock` outlives it. Calls of CloudWatch Logs are answered before it is destroyed.
-  ExecRelay(base::Clock& clock, CallLogs call_logs);
-  ~ExecRelay();  // Does stop().
-  ExecRelay(const ExecRelay&) = delete;
-  ExecRelay& operator=(const ExecRelay&) = delete;
+  // `clock` outlives it.
+  Relay(base::Clock& clock, CallLogs call_logs);
+  ~Relay();  // Does stop().
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
 
   // False when there are too many sessions already. Any thread.
-  bool expect(ExecSession session);
+  bool expect(Ticket session);
   // Whether there is a session that a client may come back to; if so, its next client's token is
   // this. `answered` is called on the relay's thread. False when too much is waiting. Any thread.
   using Answered = std::move_only_function<void(bool known)>;
@@ -111,7 +112,7 @@ class ExecRelay {
     std::string session;
     base::Result<void> answer;
   };
-  using Event = std::variant<ExecSession, Opened, Message, Closed, Resume, Terminate, Logged>;
+  using Event = std::variant<Ticket, Opened, Message, Closed, Resume, Terminate, Logged>;
 
   // A client that has not shown its token yet.
   struct Knock {
@@ -126,7 +127,7 @@ class ExecRelay {
     bool agent_closed = false;  // Its connection was closed meanwhile.
   };
   struct Session {
-    ExecSession ticket;  // Its client_token is empty once used.
+    Ticket ticket;  // Its client_token is empty once used.
     base::Time made_at;
     std::shared_ptr<net::WebSocket> client;  // Null: none has come, or its connection broke.
     std::shared_ptr<net::WebSocket> agent;
@@ -149,7 +150,7 @@ class ExecRelay {
   bool hand(uint64_t socket_id, std::string bytes);
   void run();
   base::Milliseconds until_next_due();
-  void take(ExecSession ticket);
+  void take(Ticket ticket);
   void take(Opened opened);
   void take(Message message);
   void take(const Closed& closed);
@@ -186,7 +187,7 @@ class ExecRelay {
   void write_logs_that_are_due();
   // Every call that is left.
   void finish_logs();
-  bool call_logs(const std::string& id, ExecLogCall call);
+  bool call_logs(const std::string& id, LogCall call);
   bool log_may_end(const std::string& id) const;
   void release_ends();
 
@@ -199,10 +200,10 @@ class ExecRelay {
   std::map<std::string, Session> sessions_;
   std::map<uint64_t, std::string> of_socket_;
   std::map<uint64_t, Knock> knocking_;
-  std::map<std::string, ExecLog> logs_;  // By session, which may have ended.
-  size_t logs_bytes_ = 0;                // What they keep.
+  std::map<std::string, Log> logs_;  // By session, which may have ended.
+  size_t logs_bytes_ = 0;            // What they keep.
   const CallLogs call_logs_;
   std::thread thread_;  // Last: it uses all of the above.
 };
 
-}  // namespace server
+}  // namespace exec

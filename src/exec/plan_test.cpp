@@ -1,8 +1,8 @@
-#include "server/execute_command.h"
+#include "exec/plan.h"
 
 #include <gmock/gmock.h>
 
-namespace server {
+namespace exec {
 namespace {
 
 using api::ecs::ExecuteCommandLogging;
@@ -20,8 +20,8 @@ api::ecs::Container running(std::string name) {
 }
 
 // A task with a container whose output is logged and one whose is not.
-ExecSubject subject() {
-  ExecSubject made;
+Subject subject() {
+  Subject made;
   made.task.task_arn = "arn:aws:ecs:us-east-1:123456789012:task/default/t";
   made.task.enable_execute_command = true;
   made.task.containers = {running("app"), running("plain")};
@@ -72,11 +72,11 @@ TEST(ExecuteCommand, sessions_are_logged_where_the_cluster_or_the_container_says
       {configured(ExecuteCommandLogging::Override), false, "", ""},
   };
   for (const Case& one : cases) {
-    ExecSubject asked = subject();
+    Subject asked = subject();
     asked.configuration = one.configuration;
     EXPECT_EQ(logs_as_containers_do(asked.configuration), one.asks_container);
     for (const auto& [container, group] : {std::pair("app", one.app), {"plain", one.plain}}) {
-      const auto plan = plan_exec(command(container), asked, root, url);
+      const auto plan = plan_session(command(container), asked, root, url);
       ASSERT_TRUE(plan.has_value());
       EXPECT_EQ(plan->session.log ? plan->session.log->group : "", group) << container;
     }
@@ -84,18 +84,18 @@ TEST(ExecuteCommand, sessions_are_logged_where_the_cluster_or_the_container_says
 }
 
 TEST(ExecuteCommand, a_container_with_another_log_driver_is_not_logged) {
-  ExecSubject asked = subject();
+  Subject asked = subject();
   auto& log = *asked.definition->container_definitions[0].log_configuration;
   log.log_driver = api::ecs::LogDriver::JsonFile;
-  EXPECT_FALSE(plan_exec(command("app"), asked, root, url)->session.log.has_value());
+  EXPECT_FALSE(plan_session(command("app"), asked, root, url)->session.log.has_value());
   asked.definition->container_definitions[0].log_configuration.reset();
-  EXPECT_FALSE(plan_exec(command("app"), asked, root, url)->session.log.has_value());
+  EXPECT_FALSE(plan_session(command("app"), asked, root, url)->session.log.has_value());
 }
 
 TEST(ExecuteCommand, a_log_begins_with_who_asked_for_what_and_where) {
-  const auto plan = plan_exec(command("app", "ls -l"), subject(), root, url);
+  const auto plan = plan_session(command("app", "ls -l"), subject(), root, url);
   ASSERT_TRUE(plan.has_value() && plan->session.log.has_value());
-  const ExecBeginning& told = plan->session.log->beginning;
+  const Beginning& told = plan->session.log->beginning;
   EXPECT_EQ(told.session, plan->session.id);
   EXPECT_EQ(told.session, plan->response.session->session_id);
   EXPECT_THAT(told.session, HasSubstr("ecs-execute-command-"));
@@ -107,11 +107,11 @@ TEST(ExecuteCommand, a_log_begins_with_who_asked_for_what_and_where) {
 
 TEST(ExecuteCommand, an_endless_command_is_not_logged_whole) {
   const std::string endless(size_t{900} << 10, 'x');
-  const auto plan = plan_exec(command("app", endless), subject(), root, url);
+  const auto plan = plan_session(command("app", endless), subject(), root, url);
   ASSERT_TRUE(plan.has_value() && plan->session.log.has_value());
   EXPECT_EQ(plan->session.log->beginning.command.size(), size_t{64} << 10);
   EXPECT_THAT(plan->order.text, HasSubstr(endless));
 }
 
 }  // namespace
-}  // namespace server
+}  // namespace exec

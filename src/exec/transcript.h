@@ -25,10 +25,10 @@
 #include "api/generated/logs.h"
 #include "base/time.h"
 
-namespace server {
+namespace exec {
 
 // Who has asked for what, where. Its texts are valid UTF-8.
-struct ExecBeginning {
+struct Beginning {
   std::string session;    // Its id.
   std::string caller;     // ARN.
   std::string task;       // ARN.
@@ -36,7 +36,7 @@ struct ExecBeginning {
   std::string command;
 };
 
-class ExecTranscript {
+class Transcript {
  public:
   // Longer lines are cut. Source: CloudWatch Logs quotas, the size of an event.
   static constexpr size_t most_line_bytes = (size_t{256} << 10) - 26;
@@ -45,7 +45,7 @@ class ExecTranscript {
   static constexpr size_t pack_above_bytes = size_t{1} << 20;
   static constexpr size_t most_packed_bytes = size_t{32} << 10;
 
-  ExecTranscript(ExecBeginning beginning, bool terminal, base::Time now);
+  Transcript(Beginning beginning, bool terminal, base::Time now);
 
   // Bytes of the process. `room`: so many may be kept; when they are more all of them are left out,
   // as a gap. `now` never goes back, here and below.
@@ -106,4 +106,4 @@ class ExecTranscript {
   bool ended_ = false;
 };
 
-}  // namespace server
+}  // namespace exec

@@ -1,4 +1,4 @@
-#include "server/execute_command.h"
+#include "exec/plan.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "json/utf8.h"
 #include "json/value.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 constexpr size_t token_bytes = 32;
@@ -35,7 +35,7 @@ base::Result<const api::ecs::Container*> container_of(
 }
 
 const api::ecs::ContainerDefinition* definition_of(const std::string& container,
-                                                   const ExecSubject& subject) {
+                                                   const Subject& subject) {
   if (!subject.definition) return nullptr;
   const auto& all = subject.definition->container_definitions;
   const auto found = std::ranges::find_if(
@@ -44,7 +44,7 @@ const api::ecs::ContainerDefinition* definition_of(const std::string& container,
 }
 
 // Empty: the session is not logged.
-std::string log_group_of(const std::string& container, const ExecSubject& subject) {
+std::string log_group_of(const std::string& container, const Subject& subject) {
   if (logs_as_containers_do(subject.configuration)) {
     const auto* const definition = definition_of(container, subject);
     if (definition == nullptr || !definition->log_configuration) return {};
@@ -65,7 +65,7 @@ std::string ws_url(const std::string& url) {
 }
 
 std::string client_url(const std::string& url, const std::string& session) {
-  return base::format("{}{}{}", ws_url(url), exec_client_path, session);
+  return base::format("{}{}{}", ws_url(url), client_path, session);
 }
 
 }  // namespace
@@ -77,9 +77,9 @@ bool logs_as_containers_do(const std::optional<api::ecs::ClusterConfiguration>& 
          api::ecs::ExecuteCommandLogging::Default;
 }
 
-base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
-                                 const ExecSubject& subject, const std::string& caller,
-                                 const std::string& url) {
+base::Result<Plan> plan_session(const api::ecs::ExecuteCommandRequest& request,
+                                const Subject& subject, const std::string& caller,
+                                const std::string& url) {
   const api::ecs::Task& task = subject.task;
   if (!request.interactive.value_or(false)) {
     return invalid_parameter("Interactive is the only mode supported currently.");
@@ -98,7 +98,7 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
                      "running: it is {}.",
                      container->name.value_or(""), container->last_status.value_or("unknown")));
   }
-  ExecPlan plan;
+  Plan plan;
   plan.session.id =
       "ecs-execute-command-" + crypto::to_hex(crypto::random_bytes(session_id_bytes)).substr(0, 17);
   plan.session.client_token = crypto::to_hex(crypto::random_bytes(token_bytes));
@@ -121,7 +121,7 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
                              {"containerName", name},
                              {"runtimeId", *container->runtime_id},
                              {"command", *request.command},
-                             {"url", base::format("{}{}{}?token={}", ws_url(url), exec_agent_path,
+                             {"url", base::format("{}{}{}?token={}", ws_url(url), agent_path,
                                                   plan.session.id, plan.session.agent_token)}})}}));
   plan.response.cluster_arn = task.cluster_arn;
   plan.response.task_arn = task.task_arn;
@@ -135,8 +135,8 @@ base::Result<ExecPlan> plan_exec(const api::ecs::ExecuteCommandRequest& request,
   return plan;
 }
 
-ExecResumption plan_resumption(const std::string& session, const std::string& url) {
-  ExecResumption plan;
+Resumption plan_resumption(const std::string& session, const std::string& url) {
+  Resumption plan;
   plan.client_token = crypto::to_hex(crypto::random_bytes(token_bytes));
   plan.response.session_id = session;
   plan.response.stream_url = client_url(url, session);
@@ -144,4 +144,4 @@ ExecResumption plan_resumption(const std::string& session, const std::string& ur
   return plan;
 }
 
-}  // namespace server
+}  // namespace exec

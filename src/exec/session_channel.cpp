@@ -1,10 +1,10 @@
-#include "server/session_channel.h"
+#include "exec/session_channel.h"
 
 #include "base/format.h"
 #include "crypto/crypto.h"
 #include "json/value.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 constexpr size_t type_size = 32;
@@ -289,4 +289,4 @@ SessionChannel::Step SessionChannel::finish(std::string_view reason, base::Time 
   return step;
 }
 
-}  // namespace server
+}  // namespace exec

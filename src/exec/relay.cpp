@@ -1,20 +1,20 @@
-#include "server/exec_relay.h"
+#include "exec/relay.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "api/query.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "crypto/crypto.h"
 #include "json/value.h"
-#include "server/front.h"
-#include "server/thread_waits.h"
 
-namespace server {
+namespace exec {
 namespace {
 
+constexpr base::Milliseconds longest_wait{1'000};  // For events; then for what became due.
 // For the agent to come after its client, for a client to come at all, for one to show its token,
 // for one to come back, and for one to take the last output.
 constexpr base::Milliseconds agent_patience{20'000};
@@ -37,19 +37,19 @@ std::string_view behind(std::string_view target, std::string_view prefix) {
 
 }  // namespace
 
-ExecRelay::ExecRelay(base::Clock& clock, CallLogs call_logs)
+Relay::Relay(base::Clock& clock, CallLogs call_logs)
     : clock_(clock), call_logs_(std::move(call_logs)), thread_([this] { run(); }) {}
 
-ExecRelay::~ExecRelay() {
+Relay::~Relay() {
   stop();
 }
 
-void ExecRelay::stop() {
+void Relay::stop() {
   queue_.close();
   if (thread_.joinable()) thread_.join();
 }
 
-bool ExecRelay::expect(ExecSession session) {
+bool Relay::expect(Ticket session) {
   if (open_sessions_.fetch_add(1) < most_sessions && queue_.try_push(Event(std::move(session)))) {
     return true;
   }
@@ -57,20 +57,20 @@ bool ExecRelay::expect(ExecSession session) {
   return false;
 }
 
-bool ExecRelay::resume(std::string id, std::string client_token, Answered answered) {
+bool Relay::resume(std::string id, std::string client_token, Answered answered) {
   return queue_.try_push(Resume{std::move(id), std::move(client_token), std::move(answered)});
 }
 
-bool ExecRelay::terminate(std::string id, Answered answered) {
+bool Relay::terminate(std::string id, Answered answered) {
   return queue_.try_push(Terminate{std::move(id), std::move(answered)});
 }
 
-bool ExecRelay::is_for(std::string_view path) {
-  return path.starts_with(exec_client_path) || path.starts_with(exec_agent_path);
+bool Relay::is_for(std::string_view path) {
+  return path.starts_with(client_path) || path.starts_with(agent_path);
 }
 
 // False: the far ends are faster than this thread, which must not be made to keep any amount.
-bool ExecRelay::hand(uint64_t socket_id, std::string bytes) {
+bool Relay::hand(uint64_t socket_id, std::string bytes) {
   const size_t size = bytes.size();
   if (queued_bytes_.fetch_add(size) + size <= most_queued_bytes &&
       queue_.try_push(Message{socket_id, std::move(bytes)})) {
@@ -80,8 +80,8 @@ bool ExecRelay::hand(uint64_t socket_id, std::string bytes) {
   return false;
 }
 
-void ExecRelay::open(const net::HttpRequest& request, const net::Upgrade& upgrade) {
-  const bool agent = std::string_view(request.target).starts_with(exec_agent_path);
+void Relay::open(const net::HttpRequest& request, const net::Upgrade& upgrade) {
+  const bool agent = std::string_view(request.target).starts_with(agent_path);
   const uint64_t id = ++last_socket_;
   // Shared by the handler, which comes first. Its connection keeps the socket.
   const auto own = std::make_shared<std::weak_ptr<net::WebSocket>>();
@@ -97,15 +97,15 @@ void ExecRelay::open(const net::HttpRequest& request, const net::Upgrade& upgrad
                                     }});
   if (socket == nullptr) return;
   *own = socket;
-  queue_.push(Event(Opened{
-      .socket_id = id,
-      .side = agent ? Side::Agent : Side::Client,
-      .session = std::string(behind(request.target, agent ? exec_agent_path : exec_client_path)),
-      .token = query_parameter(request.target, "token"),
-      .socket = std::move(socket)}));
+  queue_.push(
+      Event(Opened{.socket_id = id,
+                   .side = agent ? Side::Agent : Side::Client,
+                   .session = std::string(behind(request.target, agent ? agent_path : client_path)),
+                   .token = api::query_parameter(request.target, "token"),
+                   .socket = std::move(socket)}));
 }
 
-void ExecRelay::run() {
+void Relay::run() {
   while (true) {
     auto events = queue_.pop_batch(1'000, until_next_due());
     if (events.empty() && queue_.closed()) break;
@@ -122,7 +122,7 @@ void ExecRelay::run() {
   finish_logs();
 }
 
-base::Milliseconds ExecRelay::until_next_due() {
+base::Milliseconds Relay::until_next_due() {
   base::Milliseconds wait = longest_wait;
   const base::Time now = clock_.now();
   for (const auto& [id, session] : sessions_) {
@@ -139,7 +139,7 @@ base::Milliseconds ExecRelay::until_next_due() {
   return wait;
 }
 
-void ExecRelay::take(ExecSession ticket) {
+void Relay::take(Ticket ticket) {
   const std::string id = ticket.id;
   Session session;
   session.ticket = std::move(ticket);
@@ -147,7 +147,7 @@ void ExecRelay::take(ExecSession ticket) {
   sessions_.emplace(id, std::move(session));
 }
 
-void ExecRelay::take(Opened opened) {
+void Relay::take(Opened opened) {
   if (opened.side == Side::Agent) return take_agent(std::move(opened));
   if (!sessions_.contains(opened.session) || knocking_.size() >= most_knocking) {
     return opened.socket->close(close_policy, "There is no such session.");
@@ -156,7 +156,7 @@ void ExecRelay::take(Opened opened) {
                     Knock{std::move(opened.session), std::move(opened.socket), clock_.now()});
 }
 
-void ExecRelay::take_agent(Opened opened) {
+void Relay::take_agent(Opened opened) {
   const auto found = sessions_.find(opened.session);
   if (found == sessions_.end() || found->second.agent != nullptr ||
       !crypto::constant_time_equal(opened.token, found->second.ticket.agent_token)) {
@@ -171,7 +171,7 @@ void ExecRelay::take_agent(Opened opened) {
   }
 }
 
-void ExecRelay::take(Message message) {
+void Relay::take(Message message) {
   queued_bytes_ -= message.bytes.size();
   if (knocking_.contains(message.socket_id)) return on_first_message(message.socket_id, message);
   const auto socket = of_socket_.find(message.socket_id);
@@ -184,7 +184,7 @@ void ExecRelay::take(Message message) {
   }
 }
 
-void ExecRelay::take(const Closed& closed) {
+void Relay::take(const Closed& closed) {
   knocking_.erase(closed.socket_id);
   const auto socket = of_socket_.find(closed.socket_id);
   if (socket == of_socket_.end()) return;
@@ -205,7 +205,7 @@ void ExecRelay::take(const Closed& closed) {
   }
 }
 
-void ExecRelay::on_agent_closed(Session& session) {
+void Relay::on_agent_closed(Session& session) {
   constexpr std::string_view why = "The agent has closed the session.";
   session.agent = nullptr;
   end_log(session.ticket.id, why);
@@ -221,20 +221,20 @@ void ExecRelay::on_agent_closed(Session& session) {
   }
 }
 
-void ExecRelay::take(Resume resume) {
+void Relay::take(Resume resume) {
   const auto found = sessions_.find(resume.session);
   const bool known = found != sessions_.end() && (found->second.channel || found->second.link);
   if (known) found->second.ticket.client_token = std::move(resume.token);
   resume.answered(known);
 }
 
-void ExecRelay::take(Terminate terminate) {
+void Relay::take(Terminate terminate) {
   const bool known = sessions_.contains(terminate.session);
   if (known) end(terminate.session, "The session was terminated.");
   terminate.answered(known);
 }
 
-std::string_view ExecRelay::stale_because(const Session& session, base::Time now) {
+std::string_view Relay::stale_because(const Session& session, base::Time now) {
   if (!session.accepted) {
     return session.made_at + client_patience <= now ? "No client came." : "";
   }
@@ -253,7 +253,7 @@ std::string_view ExecRelay::stale_because(const Session& session, base::Time now
   return "";
 }
 
-void ExecRelay::give_up_stale() {
+void Relay::give_up_stale() {
   const base::Time now = clock_.now();
   std::vector<std::pair<std::string, std::string>> stale;
   for (const auto& [id, session] : sessions_) {
@@ -268,7 +268,7 @@ void ExecRelay::give_up_stale() {
   });
 }
 
-void ExecRelay::tick() {
+void Relay::tick() {
   const base::Time now = clock_.now();
   std::vector<std::string> due;
   for (const auto& [id, session] : sessions_) {
@@ -282,7 +282,7 @@ void ExecRelay::tick() {
 }
 
 // {"TokenValue": ...}; "BerthRaw", "BerthTerminal" and "BerthTaken" of `berth exec`.
-void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
+void Relay::on_first_message(uint64_t socket_id, const Message& message) {
   Knock knock = std::move(knocking_.at(socket_id));
   knocking_.erase(socket_id);
   const auto hello = json::parse(message.bytes);
@@ -319,7 +319,7 @@ void ExecRelay::on_first_message(uint64_t socket_id, const Message& message) {
   follow(session, session.channel->start(clock_.now()));
 }
 
-void ExecRelay::on_client(Session& session, const Message& message) {
+void Relay::on_client(Session& session, const Message& message) {
   if (session.channel) {
     follow(session, session.channel->receive(message.bytes, session.input_room, clock_.now()));
   } else if (session.link) {
@@ -329,7 +329,7 @@ void ExecRelay::on_client(Session& session, const Message& message) {
   }
 }
 
-void ExecRelay::to_agent(Session& session, std::string message) {
+void Relay::to_agent(Session& session, std::string message) {
   if (session.agent != nullptr) {
     session.agent->send_binary(std::move(message));
   } else if (session.waiting_bytes + message.size() <= most_waiting_bytes) {
@@ -340,7 +340,7 @@ void ExecRelay::to_agent(Session& session, std::string message) {
   }
 }
 
-void ExecRelay::follow(Session& session, SessionChannel::Step step) {
+void Relay::follow(Session& session, SessionChannel::Step step) {
   if (session.client != nullptr) {
     for (std::string& frame : step.frames) session.client->send_binary(std::move(frame));
   }
@@ -365,13 +365,13 @@ void ExecRelay::follow(Session& session, SessionChannel::Step step) {
   }
 }
 
-void ExecRelay::on_agent(Session& session, const Message& message) {
+void Relay::on_agent(Session& session, const Message& message) {
   if (session.channel) return on_agent_of_plugin(session, message);
   if (session.link) return on_agent_of_link(session, message);
   if (session.client != nullptr) session.client->send_binary(message.bytes);
 }
 
-void ExecRelay::on_agent_of_plugin(Session& session, const Message& message) {
+void Relay::on_agent_of_plugin(Session& session, const Message& message) {
   const auto read = acs::decode_exec(message.bytes);
   if (!read || session.ending) return;
   if (read->kind == acs::ExecKind::Output || read->kind == acs::ExecKind::Error) {
@@ -391,7 +391,7 @@ void ExecRelay::on_agent_of_plugin(Session& session, const Message& message) {
   }
 }
 
-void ExecRelay::end(const std::string& id, std::string_view why) {
+void Relay::end(const std::string& id, std::string_view why) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   end_log(id, why);  // First: `id` may be the session's own.
@@ -413,4 +413,4 @@ void ExecRelay::end(const std::string& id, std::string_view why) {
   if (session.agent != nullptr) session.agent->close(close_normal, std::string(why));
 }
 
-}  // namespace server
+}  // namespace exec

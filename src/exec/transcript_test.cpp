@@ -1,14 +1,14 @@
-#include "server/exec_transcript.h"
+#include "exec/transcript.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/format.h"
+#include "exec/testing.h"
 #include "json/utf8.h"
 #include "json/value.h"
-#include "server/testing_exec.h"
 
-namespace server {
+namespace exec {
 namespace {
 
 using acs::ExecKind;
@@ -18,13 +18,13 @@ using ::testing::SizeIs;
 
 constexpr size_t much = size_t{1} << 30;
 
-ExecTranscript transcript(bool terminal = true) {
-  return ExecTranscript({.session = "ecs-execute-command-1",
-                         .caller = "arn:aws:iam::123456789012:root",
-                         .task = "arn:aws:ecs:us-east-1:123456789012:task/default/t",
-                         .container = "main",
-                         .command = "sh -c \"ls\""},
-                        terminal, noon);
+Transcript transcript(bool terminal = true) {
+  return Transcript({.session = "ecs-execute-command-1",
+                     .caller = "arn:aws:iam::123456789012:root",
+                     .task = "arn:aws:ecs:us-east-1:123456789012:task/default/t",
+                     .container = "main",
+                     .command = "sh -c \"ls\""},
+                    terminal, noon);
 }
 
 std::vector<std::string> messages(std::vector<api::logs::InputLogEvent> events) {
@@ -34,7 +34,7 @@ std::vector<std::string> messages(std::vector<api::logs::InputLogEvent> events) 
 }
 
 // Without the first event and, where it has ended, the last.
-std::vector<std::string> lines_of(ExecTranscript& taken) {
+std::vector<std::string> lines_of(Transcript& taken) {
   auto texts = messages(taken.take(much, much));
   texts.erase(texts.begin());
   if (taken.ended()) texts.pop_back();
@@ -54,7 +54,7 @@ std::vector<std::string> reference(const std::string& text) {
   return lines;
 }
 
-RC_GTEST_PROP(ExecTranscript, lines_are_the_same_in_whatever_pieces_they_come, ()) {
+RC_GTEST_PROP(Transcript, lines_are_the_same_in_whatever_pieces_they_come, ()) {
   const auto text = *rc::gen::container<std::string>(rc::gen::oneOf(
       rc::gen::element('\n', '\r', 'a', '\xC3', '\xBC', '\0'), rc::gen::arbitrary<char>()));
   auto made = transcript();
@@ -69,7 +69,7 @@ RC_GTEST_PROP(ExecTranscript, lines_are_the_same_in_whatever_pieces_they_come, (
   RC_ASSERT(made.kept_bytes() == 0U);
 }
 
-RC_GTEST_PROP(ExecTranscript, what_is_taken_in_helpings_is_what_there_is_and_in_order, ()) {
+RC_GTEST_PROP(Transcript, what_is_taken_in_helpings_is_what_there_is_and_in_order, ()) {
   const auto writes = *rc::gen::container<std::vector<std::pair<bool, int>>>(
       rc::gen::pair(rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 40)));
   auto whole = transcript(false);
@@ -99,7 +99,7 @@ RC_GTEST_PROP(ExecTranscript, what_is_taken_in_helpings_is_what_there_is_and_in_
   RC_ASSERT(helped.kept_bytes() == 0U);
 }
 
-TEST(ExecTranscript, where_much_waits_several_lines_are_an_event) {
+TEST(Transcript, where_much_waits_several_lines_are_an_event) {
   auto made = transcript();
   std::string expected;
   for (int i = 0; i < 300'000; ++i) {
@@ -118,13 +118,13 @@ TEST(ExecTranscript, where_much_waits_several_lines_are_an_event) {
   EXPECT_THAT(events.back(), ::testing::StartsWith("{\"berthExec\":\"end\""));
   std::string told;
   for (size_t i = 1; i + 1 < events.size(); ++i) {
-    EXPECT_LE(events[i].size(), ExecTranscript::most_packed_bytes);
+    EXPECT_LE(events[i].size(), Transcript::most_packed_bytes);
     told += events[i] + "\n";
   }
   EXPECT_EQ(told, expected);
 }
 
-TEST(ExecTranscript, the_first_event_says_who_what_and_where_and_the_last_how_it_ended) {
+TEST(Transcript, the_first_event_says_who_what_and_where_and_the_last_how_it_ended) {
   auto made = transcript(false);
   made.output(ExecKind::Output, "a\n", room, after(5));
   made.end_with_exit_code("3", after(7));
@@ -151,7 +151,7 @@ TEST(ExecTranscript, the_first_event_says_who_what_and_where_and_the_last_how_it
   EXPECT_EQ(events[2].timestamp, after(7).time_since_epoch().count());
 }
 
-TEST(ExecTranscript, an_end_without_an_exit_code_says_why) {
+TEST(Transcript, an_end_without_an_exit_code_says_why) {
   for (const bool odd_code : {false, true}) {
     auto made = transcript();
     if (odd_code) {
@@ -167,13 +167,13 @@ TEST(ExecTranscript, an_end_without_an_exit_code_says_why) {
   }
 }
 
-TEST(ExecTranscript, an_agent_cannot_make_the_last_event_too_large) {
+TEST(Transcript, an_agent_cannot_make_the_last_event_too_large) {
   auto made = transcript();
   made.end_without(std::string(size_t{2} << 20, '\xFF'), noon);
   EXPECT_LT(messages(made.take(much, much)).back().size(), size_t{16} << 10);
 }
 
-TEST(ExecTranscript, lines_of_standard_error_stand_between_those_of_the_output) {
+TEST(Transcript, lines_of_standard_error_stand_between_those_of_the_output) {
   auto made = transcript(false);
   made.output(ExecKind::Output, "one\ntw", room, after(1));
   made.output(ExecKind::Error, "oh\nno", room, after(2));
@@ -183,9 +183,9 @@ TEST(ExecTranscript, lines_of_standard_error_stand_between_those_of_the_output) 
   EXPECT_THAT(messages(made.take(much, much)), ElementsAre("no", ::testing::HasSubstr("exitCode")));
 }
 
-TEST(ExecTranscript, a_long_line_is_cut_between_characters) {
+TEST(Transcript, a_long_line_is_cut_between_characters) {
   auto made = transcript();
-  const std::string many(ExecTranscript::most_line_bytes - 1, 'x');
+  const std::string many(Transcript::most_line_bytes - 1, 'x');
   made.output(ExecKind::Output, many + "\xE2\x82\xAC", room, after(1));
   made.output(ExecKind::Output, many + "yz\n", room, after(2));
   const auto lines = lines_of(made);
@@ -195,7 +195,7 @@ TEST(ExecTranscript, a_long_line_is_cut_between_characters) {
   EXPECT_EQ(lines[2], "xxyz");
 }
 
-TEST(ExecTranscript, no_event_is_larger_than_the_log_store_takes_and_no_more_is_kept_open) {
+TEST(Transcript, no_event_is_larger_than_the_log_store_takes_and_no_more_is_kept_open) {
   auto made = transcript();
   const std::string no_text(size_t{1} << 20, '\xFF');
   for (int i = 0; i < 4; ++i) made.output(ExecKind::Output, no_text, room, after(i));
@@ -204,11 +204,11 @@ TEST(ExecTranscript, no_event_is_larger_than_the_log_store_takes_and_no_more_is_
     EXPECT_LE(line.size(), size_t{1} << 20);
     characters += line.size() / 3;
   }
-  EXPECT_GE(characters + ExecTranscript::most_line_bytes, 4 * no_text.size());
-  EXPECT_LE(made.kept_bytes(), ExecTranscript::most_line_bytes);
+  EXPECT_GE(characters + Transcript::most_line_bytes, 4 * no_text.size());
+  EXPECT_LE(made.kept_bytes(), Transcript::most_line_bytes);
 }
 
-TEST(ExecTranscript, a_line_that_has_not_ended_for_a_minute_is_an_event) {
+TEST(Transcript, a_line_that_has_not_ended_for_a_minute_is_an_event) {
   auto made = transcript();
   EXPECT_EQ(made.next_due(), std::nullopt);
   made.output(ExecKind::Output, "/ # ", room, after(10));
@@ -223,7 +223,7 @@ TEST(ExecTranscript, a_line_that_has_not_ended_for_a_minute_is_an_event) {
   EXPECT_THAT(messages(made.take(much, much)), ElementsAre("bin"));
 }
 
-TEST(ExecTranscript, output_without_room_is_told_of_at_its_place) {
+TEST(Transcript, output_without_room_is_told_of_at_its_place) {
   auto made = transcript();
   made.output(ExecKind::Output, "one\ntw", room, after(1));
   made.output(ExecKind::Output, "o\nthree\n", 7, after(2));
@@ -246,4 +246,4 @@ TEST(ExecTranscript, output_without_room_is_told_of_at_its_place) {
 }
 
 }  // namespace
-}  // namespace server
+}  // namespace exec
