@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "agent/docker_calls.h"
 #include "agent/workers.h"
 
 namespace agent {
@@ -49,8 +48,9 @@ void DockerEvents::run(const std::stop_token& stop) {
     const auto ended = docker_.streams.events(
         {.since_ns = since_ns, .labels = {{"berth.agent", agent_name_}}, .stop = stop},
         [&](const docker::ContainerEvent& event) {
-          const auto known = to_core_event(event);
-          return !known || inbox_.push(core::Input(*known));
+          using enum core::EventKind;
+          if (event.kind == Created || event.kind == Other) return true;
+          return inbox_.push(core::Input(static_cast<const core::ContainerEvent&>(event)));
         });
     if (stop.stop_requested()) return;
     lost(ended ? "Docker has ended its stream of events." : ended.error().message);

@@ -97,7 +97,7 @@ class Shipper {
       return std::unexpected(core::OperationError{core::Cause::Cancelled, "Cancelled",
                                                   "the shipping of the output was ended"});
     }
-    if (!read) return std::unexpected(to_operation_error(read.error()));
+    if (!read) return std::unexpected(read.error());
     return core::Done{};
   }
 

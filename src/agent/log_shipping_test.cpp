@@ -49,7 +49,7 @@ class LogShippingTest : public ::testing::Test {
     base::set_log_level(base::LogLevel::Error);
     docker_.add_image("busybox");
     docker_.set_time(now_);
-    id_ = docker_.create("c", json::Value::object({{"Image", "busybox"}}))->id;
+    id_ = docker_.create("c", json::Value::object({{"Image", "busybox"}}))->runtime_id;
     EXPECT_TRUE(docker_.start(id_).has_value());
     api_ = ApiClient::create({.server_urls = {plane_.url()},
                               .credentials = {"AGENTKEY", "agentsecret"},
@@ -122,7 +122,8 @@ TEST_F(LogShippingTest, nothing_is_told_again_after_a_restart_at_any_line) {
     early.add_image("busybox");
     base::Time time = now_ - std::chrono::seconds(160);
     early.set_time(time);
-    const std::string id = early.create("c", json::Value::object({{"Image", "busybox"}}))->id;
+    const std::string id =
+        early.create("c", json::Value::object({{"Image", "busybox"}}))->runtime_id;
     ASSERT_TRUE(early.start(id).has_value());
     request_.runtime_id = id;
     request_.stream = base::format("s{}", cut);

@@ -286,7 +286,7 @@ Result<void> DockerClient::logs(const LogsRequest& request, const OnLogLine& on_
   const ContainerState state = TRY(inspect_for(Operation::Logs, request.id));
   Sent sent{.operation = Operation::Logs,
             .path = container_path(
-                state.id,
+                state.runtime_id,
                 base::format("/logs?stdout=1&stderr=1&timestamps=1&follow={:d}", request.follow)),
             .timeout = timeouts_.short_call};
   // A container that is silent and not followed must still end at some time.

@@ -81,14 +81,13 @@ TEST(Client, info_asks_afresh) {
   EXPECT_EQ(failed.error().message, "broken");
 }
 
-TEST(Client, create_sends_the_body_once_only_and_reads_id_and_warnings) {
+TEST(Client, create_sends_the_body_once_only_and_reads_the_id) {
   Session session({answer("POST /v1.41/containers/create?name=ecs-web-1-app", 201,
                           R"({"Id":"f8f52c","Warnings":["swap is off"]})")});
   const json::Value body = json::Value::object({{"Image", "busybox:test"}});
   const auto created = session.client->create("ecs-web-1-app", body);
   ASSERT_TRUE(created.has_value());
-  EXPECT_EQ(created->id, "f8f52c");
-  EXPECT_EQ(created->warnings, (std::vector<std::string>{"swap is off"}));
+  EXPECT_EQ(created->runtime_id, "f8f52c");
   EXPECT_EQ(session.last().body, R"({"Image":"busybox:test"})");
   EXPECT_FALSE(session.last().idempotent);
   EXPECT_EQ(session.last().timeout, std::chrono::minutes(4));

@@ -58,37 +58,35 @@ std::string without_slash(std::string name) {
   return name;
 }
 
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc{} || end != text.end()) return std::nullopt;
+  return number;
+}
+
 std::optional<uint32_t> minor_of(std::string_view version) {
   constexpr std::string_view major = "1.";
   if (!version.starts_with(major)) return std::nullopt;
   version.remove_prefix(major.size());
-  uint32_t minor = 0;
-  const auto [end, error] = std::from_chars(version.begin(), version.end(), minor);
-  if (error != std::errc{} || end != version.end()) return std::nullopt;
-  return minor;
-}
-
-std::optional<uint16_t> port_of(std::string_view text) {
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), port);
-  if (error != std::errc{} || end != text.end()) return std::nullopt;
-  return port;
+  return whole_number<uint32_t>(version);
 }
 
 // The words of Docker, then those of podman's Docker API; others follow `running`.
-ContainerStatus status_of(std::string_view word, bool running) {
-  static constexpr std::pair<std::string_view, ContainerStatus> words[] = {
-      {"created", ContainerStatus::Created},     {"running", ContainerStatus::Running},
-      {"paused", ContainerStatus::Paused},       {"restarting", ContainerStatus::Restarting},
-      {"removing", ContainerStatus::Removing},   {"exited", ContainerStatus::Exited},
-      {"dead", ContainerStatus::Dead},           {"configured", ContainerStatus::Created},
-      {"initialized", ContainerStatus::Created}, {"stopping", ContainerStatus::Running},
-      {"stopped", ContainerStatus::Exited},
+RuntimeStatus status_of(std::string_view word, bool running) {
+  static constexpr std::pair<std::string_view, RuntimeStatus> words[] = {
+      {"created", RuntimeStatus::Created},     {"running", RuntimeStatus::Running},
+      {"paused", RuntimeStatus::Running},      {"restarting", RuntimeStatus::Running},
+      {"removing", RuntimeStatus::Exited},     {"exited", RuntimeStatus::Exited},
+      {"dead", RuntimeStatus::Exited},         {"configured", RuntimeStatus::Created},
+      {"initialized", RuntimeStatus::Created}, {"stopping", RuntimeStatus::Running},
+      {"stopped", RuntimeStatus::Exited},
   };
   for (const auto& [text, status] : words) {
     if (text == word) return status;
   }
-  return running ? ContainerStatus::Running : ContainerStatus::Exited;
+  return running ? RuntimeStatus::Running : RuntimeStatus::Exited;
 }
 
 HealthStatus health_of(std::string_view word) {
@@ -98,34 +96,24 @@ HealthStatus health_of(std::string_view word) {
   return HealthStatus::None;
 }
 
-Health decode_health(const json::Value& health) {
-  Health result{.status = health_of(health["Status"].text_or("")),
-                .failing_streak = integer_or_zero(health["FailingStreak"]),
-                .last_output = {},
-                .last_exit_code = 0};
-  if (const auto log = health["Log"].items(); !log.empty()) {
-    result.last_output = log.back()["Output"].text_or("");
-    result.last_exit_code = integer_or_zero(log.back()["ExitCode"]);
-  }
-  return result;
-}
-
 // {"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "32769"}], "81/tcp": null}
-std::vector<NetworkBinding> decode_bindings(const json::Value& ports) {
-  std::vector<NetworkBinding> result;
+std::vector<Binding> decode_bindings(const json::Value& ports) {
+  std::vector<Binding> result;
   for (const json::Field& field : ports.fields()) {
     const size_t slash = field.name.find('/');
-    const auto container_port = port_of(std::string_view(field.name).substr(0, slash));
-    if (!container_port) continue;
+    const auto container_port =
+        whole_number<uint16_t>(std::string_view(field.name).substr(0, slash));
     const std::string protocol = slash == std::string::npos ? "tcp" : field.name.substr(slash + 1);
+    if (!container_port || (protocol != "tcp" && protocol != "udp")) continue;
     for (const json::Value& binding : field.value.items()) {
-      const auto host_port = port_of(binding["HostPort"].text_or(""));
+      const auto host_port = whole_number<uint16_t>(binding["HostPort"].text_or(""));
       if (!host_port) continue;
-      result.push_back({*container_port, binding["HostIp"].text_or(""), *host_port, protocol});
+      result.push_back(
+          {*container_port, binding["HostIp"].text_or(""), *host_port, protocol == "udp"});
     }
   }
-  std::ranges::sort(result, {}, [](const NetworkBinding& binding) {
-    return std::tie(binding.container_port, binding.protocol, binding.host_ip, binding.host_port);
+  std::ranges::sort(result, {}, [](const Binding& binding) {
+    return std::tie(binding.container_port, binding.udp, binding.host_ip, binding.host_port);
   });
   return result;
 }
@@ -218,21 +206,19 @@ RuntimeInfo decode_info(const json::Value& info, uint32_t api_minor) {
 }
 
 Decoded<ImageInfo> decode_image(const json::Value& image) {
+  // "busybox@sha256:..."
+  const std::string reference = image["RepoDigests"].at(0).text_or("");
+  const size_t at = reference.find('@');
   ImageInfo result{.id = image["Id"].text_or(""),
-                   .repo_digests = texts(image["RepoDigests"]),
-                   .architecture = image["Architecture"].text_or(""),
-                   .size_bytes = unsigned_or_zero(image["Size"]),
-                   .entry_point = texts(image["Config"]["Entrypoint"]),
-                   .command = texts(image["Config"]["Cmd"]),
-                   .environment = texts(image["Config"]["Env"]),
-                   .user = image["Config"]["User"].text_or("")};
+                   .digest = at == std::string::npos ? "" : reference.substr(at + 1),
+                   .environment = texts(image["Config"]["Env"])};
   if (result.id.empty()) return std::unexpected("the image has no Id");
   return result;
 }
 
 Decoded<CreatedContainer> decode_created(const json::Value& created) {
-  CreatedContainer result{created["Id"].text_or(""), texts(created["Warnings"])};
-  if (result.id.empty()) return std::unexpected("the new container has no Id");
+  CreatedContainer result{created["Id"].text_or("")};
+  if (result.runtime_id.empty()) return std::unexpected("the new container has no Id");
   return result;
 }
 
@@ -240,16 +226,15 @@ Decoded<ContainerState> decode_container(const json::Value& container) {
   const json::Value& state = container["State"];
   const json::Value& config = container["Config"];
   ContainerState result;
-  result.id = container["Id"].text_or("");
-  if (result.id.empty()) return std::unexpected("the container has no Id");
+  result.runtime_id = container["Id"].text_or("");
+  if (result.runtime_id.empty()) return std::unexpected("the container has no Id");
   if (!state.is_object()) return std::unexpected("the container has no State");
   result.name = without_slash(container["Name"].text_or(""));
   result.image = config["Image"].text_or("");
   result.image_id = container["Image"].text_or("");
   result.labels = labels_of(config["Labels"]);
-  result.running = true_in(state["Running"]);
-  result.status = status_of(state["Status"].text_or(""), result.running);
-  result.exit_code = integer_or_zero(state["ExitCode"]);
+  result.status = status_of(state["Status"].text_or(""), true_in(state["Running"]));
+  result.exit_code = static_cast<int32_t>(integer_or_zero(state["ExitCode"]));
   result.oom_killed = true_in(state["OOMKilled"]);
   result.error = state["Error"].text_or("");
   result.pid = integer_or_zero(state["Pid"]);
@@ -257,9 +242,11 @@ Decoded<ContainerState> decode_container(const json::Value& container) {
   result.created_at = time_of(container["Created"]);
   result.started_at = time_of(state["StartedAt"]);
   result.finished_at = time_of(state["FinishedAt"]);
-  result.network_bindings = decode_bindings(container["NetworkSettings"]["Ports"]);
+  result.bindings = decode_bindings(container["NetworkSettings"]["Ports"]);
   result.ip_addresses = decode_addresses(container["NetworkSettings"]);
-  result.health = decode_health(state["Health"]);
+  result.health = health_of(state["Health"]["Status"].text_or(""));
+  const auto checks = state["Health"]["Log"].items();
+  if (!checks.empty()) result.health_output = checks.back()["Output"].text_or("");
   result.log_options = labels_of(container["HostConfig"]["LogConfig"]["Config"]);
   return result;
 }
@@ -282,24 +269,16 @@ Decoded<std::vector<ContainerSummary>> decode_list(const json::Value& list) {
 Decoded<ContainerEvent> decode_event(const json::Value& event) {
   ContainerEvent result;
   result.action = event["Action"].text_or("");
-  result.id = event["Actor"]["ID"].text_or("");
-  if (result.action.empty() || result.id.empty()) {
+  result.runtime_id = event["Actor"]["ID"].text_or("");
+  if (result.action.empty() || result.runtime_id.empty()) {
     return std::unexpected("an event has no Action or no Actor");
   }
   result.kind = kind_of(result.action);
-  // The attributes are the labels and a few facts of the event itself.
+  // Its attributes are the labels and a few facts of the event itself.
   result.labels = labels_of(event["Actor"]["Attributes"]);
-  const auto take = [&result](const char* name) {
-    auto node = result.labels.extract(name);
-    return node.empty() ? std::string() : std::move(node.mapped());
-  };
-  result.name = take("name");
-  take("image");
-  take("signal");
-  if (const std::string text = take("exitCode"); !text.empty()) {
-    int64_t code = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
-    if (error == std::errc{} && end == text.data() + text.size()) result.exit_code = code;
+  for (const char* fact : {"name", "image", "signal"}) result.labels.erase(fact);
+  if (const auto code = result.labels.extract("exitCode"); !code.empty()) {
+    result.exit_code = whole_number<int32_t>(code.mapped());
   }
   if (result.kind == EventKind::HealthChanged) {
     const size_t space = result.action.rfind(' ');

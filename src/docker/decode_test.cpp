@@ -76,33 +76,31 @@ constexpr std::string_view running_container = R"({
   "HostConfig":{"LogConfig":{"Type":"syslog","Config":{"tag":"web"}}},
   "NetworkSettings":{"Ports":{
       "80/tcp":[{"HostIp":"::","HostPort":"32769"},{"HostIp":"0.0.0.0","HostPort":"32769"}],
-      "53/udp":[{"HostIp":"0.0.0.0","HostPort":"53"}],"99/tcp":null},
+      "53/udp":[{"HostIp":"0.0.0.0","HostPort":"53"}],
+      "54/sctp":[{"HostIp":"0.0.0.0","HostPort":"54"}],"99/tcp":null},
     "IPAddress":"172.17.0.2",
     "Networks":{"bridge":{"IPAddress":"172.17.0.2"},"alpha":{"IPAddress":"10.0.0.7"},
                 "none":{"IPAddress":""}}}})";
 
 TEST(Decode, a_running_container_with_ports_and_health) {
   const ContainerState state = decode_container(parsed(running_container)).value();
-  EXPECT_EQ(state.id, "f8f52cb8");
+  EXPECT_EQ(state.runtime_id, "f8f52cb8");
   EXPECT_EQ(state.name, "ecs-web-1-app");
   EXPECT_EQ(state.image, "busybox:test");
   EXPECT_EQ(state.image_id, "sha256:2a40");
   EXPECT_EQ(state.labels, (Labels{{"com.amazonaws.ecs.task-arn", "arn:t"}}));
-  EXPECT_EQ(state.status, ContainerStatus::Running);
-  EXPECT_TRUE(state.running);
+  EXPECT_EQ(state.status, RuntimeStatus::Running);
   EXPECT_TRUE(state.tty);
   EXPECT_EQ(state.pid, 13146);
   EXPECT_EQ(state.created_at, time("2026-11-21T10:21:46.969Z"));
   EXPECT_EQ(state.started_at, time("2026-11-21T10:21:47.237Z"));
   EXPECT_EQ(state.finished_at, std::nullopt);
-  EXPECT_EQ(state.network_bindings, (std::vector<NetworkBinding>{{53, "0.0.0.0", 53, "udp"},
-                                                                 {80, "0.0.0.0", 32769, "tcp"},
-                                                                 {80, "::", 32769, "tcp"}}));
+  EXPECT_EQ(state.bindings, (std::vector<Binding>{{53, "0.0.0.0", 53, true},
+                                                  {80, "0.0.0.0", 32769, false},
+                                                  {80, "::", 32769, false}}));
   EXPECT_EQ(state.ip_addresses, (std::vector<std::string>{"10.0.0.7", "172.17.0.2"}));
-  EXPECT_EQ(state.health.status, HealthStatus::Unhealthy);
-  EXPECT_EQ(state.health.failing_streak, 3);
-  EXPECT_EQ(state.health.last_output, "connection refused");
-  EXPECT_EQ(state.health.last_exit_code, 1);
+  EXPECT_EQ(state.health, HealthStatus::Unhealthy);
+  EXPECT_EQ(state.health_output, "connection refused");
   EXPECT_EQ(state.log_options, (std::map<std::string, std::string>{{"tag", "web"}}));
 }
 
@@ -113,21 +111,20 @@ TEST(Decode, a_container_killed_for_memory) {
         "StartedAt":"2026-11-21T10:21:47Z","FinishedAt":"2026-11-21T10:21:49.242260969Z"},
         "Config":{"Labels":null},"NetworkSettings":{"Ports":{},"Networks":{}}})"))
           .value();
-  EXPECT_EQ(state.status, ContainerStatus::Exited);
-  EXPECT_FALSE(state.running);
+  EXPECT_EQ(state.status, RuntimeStatus::Exited);
   EXPECT_TRUE(state.oom_killed);
   EXPECT_EQ(state.exit_code, 137);
   EXPECT_EQ(state.finished_at, time("2026-11-21T10:21:49.242Z"));
-  EXPECT_TRUE(state.network_bindings.empty());
-  EXPECT_EQ(state.health.status, HealthStatus::None);
+  EXPECT_TRUE(state.bindings.empty());
+  EXPECT_EQ(state.health, HealthStatus::None);
 }
 
 TEST(Decode, every_status_word_is_known) {
-  const std::pair<std::string_view, ContainerStatus> words[] = {
-      {"created", ContainerStatus::Created},   {"running", ContainerStatus::Running},
-      {"paused", ContainerStatus::Paused},     {"restarting", ContainerStatus::Restarting},
-      {"removing", ContainerStatus::Removing}, {"exited", ContainerStatus::Exited},
-      {"dead", ContainerStatus::Dead},         {"stopped", ContainerStatus::Exited}};
+  const std::pair<std::string_view, RuntimeStatus> words[] = {
+      {"created", RuntimeStatus::Created}, {"running", RuntimeStatus::Running},
+      {"paused", RuntimeStatus::Running},  {"restarting", RuntimeStatus::Running},
+      {"removing", RuntimeStatus::Exited}, {"exited", RuntimeStatus::Exited},
+      {"dead", RuntimeStatus::Exited},     {"stopped", RuntimeStatus::Exited}};
   for (const auto& [word, status] : words) {
     json::Value state = json::Value::object({{"Status", word}, {"Running", true}});
     const json::Value container = json::Value::object({{"Id", "a"}, {"State", std::move(state)}});
@@ -154,22 +151,20 @@ TEST(Decode, a_list_of_containers) {
   EXPECT_EQ(list->front().id, "6bc7");
   EXPECT_EQ(list->front().name, "dazzling_merkle");
   EXPECT_EQ(list->front().labels, (Labels{{"a", "1"}}));
-  EXPECT_EQ(list->front().status, ContainerStatus::Exited);
+  EXPECT_EQ(list->front().status, RuntimeStatus::Exited);
   EXPECT_TRUE(decode_list(parsed("[]")).value().empty());
 }
 
-TEST(Decode, an_imported_image_has_no_digest_and_no_command) {
+TEST(Decode, a_pulled_image_has_a_digest_and_an_imported_one_has_none) {
   const ImageInfo image = decode_image(parsed(R"({"Id":"sha256:2a40","RepoTags":["busybox:test"],
     "RepoDigests":[],"Config":{"User":"1000","Env":["A=b"],"Cmd":null,"Entrypoint":["/init"]},
     "Architecture":"amd64","Size":1982291})"))
                               .value();
   EXPECT_EQ(image.id, "sha256:2a40");
-  EXPECT_TRUE(image.repo_digests.empty());
-  EXPECT_TRUE(image.command.empty());
-  EXPECT_EQ(image.entry_point, (std::vector<std::string>{"/init"}));
+  EXPECT_EQ(image.digest, "");
   EXPECT_EQ(image.environment, (std::vector<std::string>{"A=b"}));
-  EXPECT_EQ(image.user, "1000");
-  EXPECT_EQ(image.size_bytes, 1982291U);
+  const auto pulled = decode_image(parsed(R"({"Id":"a","RepoDigests":["busybox@sha256:31"]})"));
+  EXPECT_EQ(pulled.value().digest, "sha256:31");
 }
 
 TEST(Decode, an_event_carries_labels_and_exit_code) {
@@ -180,8 +175,7 @@ TEST(Decode, an_event_carries_labels_and_exit_code) {
                                    .value();
   EXPECT_EQ(event.kind, EventKind::Died);
   EXPECT_EQ(event.action, "die");
-  EXPECT_EQ(event.id, "f8f5");
-  EXPECT_EQ(event.name, "dkprobe1");
+  EXPECT_EQ(event.runtime_id, "f8f5");
   EXPECT_EQ(event.labels, (Labels{{"probe", "1"}}));
   EXPECT_EQ(event.exit_code, 3);
   EXPECT_EQ(event.time_ns, 1795256509258997584);

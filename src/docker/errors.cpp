@@ -121,7 +121,7 @@ std::string sentence(std::string_view message, std::string_view fix) {
 }
 
 Error make(Operation operation, Cause cause, std::string message) {
-  return Error{{std::string(error_code(operation)), std::move(message)}, cause};
+  return {cause, std::string(error_code(operation)), std::move(message)};
 }
 
 Cause cause_of_status(int status) {
@@ -262,7 +262,7 @@ Error daemon_error(Operation operation, int status, std::string_view message) {
   const std::string lower = lower_case(message);
   if (status == 404 && acts_on_container(operation) &&
       lower.find("no such container") != std::string::npos) {
-    return Error{{"ContainerVanishedError", std::string(message)}, Cause::NotFound};
+    return {Cause::NotFound, "ContainerVanishedError", std::string(message)};
   }
   if (const Rule* rule = match(common_rules, lower)) {
     return make(operation, rule->cause, sentence(message, rule->fix));
@@ -295,11 +295,10 @@ Error unreachable_error(Operation operation, std::string_view host, std::string_
 }
 
 Error timeout_error(Operation operation, base::Milliseconds waited) {
-  return Error{{"DockerTimeoutError",
-                base::format("{}: the Docker daemon did not answer within {} s (is the machine's "
-                             "disk overloaded? `journalctl -u docker` tells)",
-                             error_code(operation), static_cast<double>(waited.count()) / 1000.0)},
-               Cause::Timeout};
+  return {Cause::Timeout, "DockerTimeoutError",
+          base::format("{}: the Docker daemon did not answer within {} s (is the machine's disk "
+                       "overloaded? `journalctl -u docker` tells)",
+                       error_code(operation), static_cast<double>(waited.count()) / 1000.0)};
 }
 
 Error cancelled_error(Operation operation) {

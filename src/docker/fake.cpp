@@ -83,7 +83,7 @@ void FakeRuntime::set_reachable(bool reachable) {
   if (!reachable) state->end_streams();
 }
 
-void FakeRuntime::exit_container(const std::string& id, int64_t exit_code, ExitKind kind) {
+void FakeRuntime::exit_container(const std::string& id, int32_t exit_code, ExitKind kind) {
   const Held state(*this);
   state->finish(known(*state, id), exit_code, kind);
 }
@@ -96,7 +96,7 @@ void FakeRuntime::ignore_sigterm(const std::string& id) {
 void FakeRuntime::set_health(const std::string& id, HealthStatus health) {
   const Held state(*this);
   FakeContainer& container = known(*state, id);
-  container.state.health.status = health;
+  container.state.health = health;
   const std::string_view word = health == HealthStatus::Healthy ? "healthy" : "unhealthy";
   ContainerEvent& event =
       state->emit(EventKind::HealthChanged, base::format("health_status: {}", word), container);
@@ -189,14 +189,7 @@ Result<ImageInfo> FakeRuntime::inspect_image(const std::string& image) {
       return std::unexpected(
           daemon_error(Operation::InspectImage, 404, base::format("No such image: {}", name)));
     }
-    return ImageInfo{.id = "sha256:" + name,
-                     .repo_digests = {},
-                     .architecture = "amd64",
-                     .size_bytes = 1,
-                     .entry_point = {},
-                     .command = {},
-                     .environment = {},
-                     .user = {}};
+    return ImageInfo{.id = "sha256:" + name, .digest = {}, .environment = {}};
   });
 }
 
@@ -219,8 +212,8 @@ Result<void> FakeRuntime::stop(const std::string& id, base::Milliseconds /*timeo
   return perform(*state, Operation::Stop, id, [&]() -> Result<void> {
     FakeContainer* container = state->find(id);
     if (container == nullptr) return no_such_container(Operation::Stop, id);
-    if (container->state.running) state->signal(*container, "SIGTERM");
-    if (container->state.running) state->signal(*container, "SIGKILL");
+    if (container->running()) state->signal(*container, "SIGTERM");
+    if (container->running()) state->signal(*container, "SIGKILL");
     return {};
   });
 }
@@ -230,7 +223,7 @@ Result<void> FakeRuntime::kill(const std::string& id, const std::string& signal)
   return perform(*state, Operation::Kill, id, [&]() -> Result<void> {
     FakeContainer* container = state->find(id);
     if (container == nullptr) return no_such_container(Operation::Kill, id);
-    if (!container->state.running) {
+    if (!container->running()) {
       return std::unexpected(
           daemon_error(Operation::Kill, 409,
                        base::format("Cannot kill container: {}: Container is not running", id)));
@@ -245,7 +238,7 @@ Result<void> FakeRuntime::remove(const std::string& id, RemoveOptions options) {
   return perform(*state, Operation::Remove, id, [&]() -> Result<void> {
     FakeContainer* container = state->find(id);
     if (container == nullptr) return {};
-    if (container->state.running && !options.force) {
+    if (container->running() && !options.force) {
       return std::unexpected(daemon_error(
           Operation::Remove, 409, base::format("You cannot remove a running container {}", id)));
     }
@@ -321,7 +314,7 @@ Result<void> FakeRuntime::logs(const LogsRequest& request, const OnLogLine& on_l
       for (const LogLine& line : container->log) {
         if (!request.since_ns || line.time_ns >= *request.since_ns) past.push_back(line);
       }
-      if (request.follow && request.stop.stop_possible() && container->state.running) {
+      if (request.follow && request.stop.stop_possible() && container->running()) {
         container->followers.push_back(queue);
       } else {
         queue->close();
@@ -351,7 +344,7 @@ Result<ContainerStats> FakeRuntime::stats(const std::string& id) {
   return perform(*state, Operation::Stats, id, [&]() -> Result<ContainerStats> {
     const FakeContainer* container = state->find(id);
     if (container == nullptr) return no_such_container(Operation::Stats, id);
-    if (!container->state.running) {
+    if (!container->running()) {
       return fail(Cause::Conflict, std::string(error_code(Operation::Stats)),
                   base::format("container {} is not running", id));
     }

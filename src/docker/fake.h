@@ -43,7 +43,7 @@ class FakeRuntime final : public ContainerRuntime,
   // While false every call fails as Unreachable; turning it false ends the streams.
   void set_reachable(bool reachable);
   // The main process ends. CHECK: the container runs.
-  void exit_container(const std::string& id, int64_t exit_code, ExitKind kind = ExitKind::Normal);
+  void exit_container(const std::string& id, int32_t exit_code, ExitKind kind = ExitKind::Normal);
   // From now on it takes a SIGKILL to end it: stop() leaves exit code 137, not 143.
   void ignore_sigterm(const std::string& id);
   void set_health(const std::string& id, HealthStatus health);

@@ -11,12 +11,12 @@
 namespace docker {
 namespace {
 
-constexpr int64_t killed = 137;
-constexpr int64_t terminated = 143;
+constexpr int32_t killed = 137;
+constexpr int32_t terminated = 143;
 
 // The bindings that HostConfig.PortBindings asks for; host port 0 where the runtime chooses.
-std::vector<NetworkBinding> wanted_bindings(const json::Value& body) {
-  std::vector<NetworkBinding> result;
+std::vector<Binding> wanted_bindings(const json::Value& body) {
+  std::vector<Binding> result;
   const json::Value& host_config = body["HostConfig"];
   if (host_config["NetworkMode"].text_or("") == "host") return result;
   const auto number = [](std::string_view text) {
@@ -30,15 +30,14 @@ std::vector<NetworkBinding> wanted_bindings(const json::Value& body) {
       const std::string host_ip = binding["HostIp"].text_or("");
       result.push_back({number(std::string_view(field.name).substr(0, slash)),
                         host_ip.empty() ? "0.0.0.0" : host_ip,
-                        number(binding["HostPort"].text_or("")),
-                        slash == std::string::npos ? "tcp" : field.name.substr(slash + 1)});
+                        number(binding["HostPort"].text_or("")), field.name.ends_with("/udp")});
     }
   }
   return result;
 }
 
-bool same_port(const NetworkBinding& left, const NetworkBinding& right) {
-  return left.host_port == right.host_port && left.protocol == right.protocol;
+bool same_port(const Binding& left, const Binding& right) {
+  return left.host_port == right.host_port && left.udp == right.udp;
 }
 
 }  // namespace
@@ -93,11 +92,11 @@ Result<CreatedContainer> FakeRuntime::State::create(const std::string& name,
     return std::unexpected(daemon_error(
         Operation::Create, 409,
         base::format("Conflict. The container name \"/{}\" is already in use by container \"{}\".",
-                     name, taken->state.id)));
+                     name, taken->state.runtime_id)));
   }
   FakeContainer container;
-  container.state.id = base::format("{:064x}", ++containers_made);
-  container.state.name = name.empty() ? container.state.id.substr(52) : name;
+  container.state.runtime_id = base::format("{:064x}", ++containers_made);
+  container.state.name = name.empty() ? container.state.runtime_id.substr(52) : name;
   container.state.image = image;
   container.state.image_id = "sha256:" + full_image_name(image);
   for (const json::Field& label : body["Labels"].fields()) {
@@ -107,26 +106,26 @@ Result<CreatedContainer> FakeRuntime::State::create(const std::string& name,
     container.state.log_options[option.name] = option.value.text_or("");
   }
   container.state.tty = body["Tty"].as_bool().value_or(false);
-  if (body["Healthcheck"].is_object()) container.state.health.status = HealthStatus::Starting;
+  if (body["Healthcheck"].is_object()) container.state.health = HealthStatus::Starting;
   container.state.created_at = now;
   container.body = body;
-  const std::string id = container.state.id;
+  const std::string id = container.state.runtime_id;
   const auto placed = containers.emplace(id, std::move(container)).first;
   publish(emit(EventKind::Created, "create", placed->second));
-  return CreatedContainer{id, {}};
+  return CreatedContainer{id};
 }
 
 Result<void> FakeRuntime::State::start(FakeContainer& container) {
-  if (container.state.running) return {};
-  std::vector<NetworkBinding> bindings = wanted_bindings(container.body);
-  const auto taken = [this](const NetworkBinding& wanted) {
+  if (container.running()) return {};
+  std::vector<Binding> bindings = wanted_bindings(container.body);
+  const auto taken = [this](const Binding& wanted) {
     return std::ranges::any_of(containers, [&wanted](const auto& entry) {
-      return std::ranges::any_of(
-          entry.second.state.network_bindings,
-          [&wanted](const NetworkBinding& held) { return same_port(held, wanted); });
+      return std::ranges::any_of(entry.second.state.bindings, [&wanted](const Binding& held) {
+        return same_port(held, wanted);
+      });
     });
   };
-  for (NetworkBinding& binding : bindings) {
+  for (Binding& binding : bindings) {
     if (binding.host_port != 0 && taken(binding)) {
       return std::unexpected(daemon_error(
           Operation::Start, 500,
@@ -137,9 +136,8 @@ Result<void> FakeRuntime::State::start(FakeContainer& container) {
     while (binding.host_port == 0 || taken(binding)) binding.host_port = next_port++;
   }
   ContainerState& state = container.state;
-  state.network_bindings = std::move(bindings);
-  state.status = ContainerStatus::Running;
-  state.running = true;
+  state.bindings = std::move(bindings);
+  state.status = RuntimeStatus::Running;
   state.exit_code = 0;
   state.oom_killed = false;
   state.pid = 1000 + static_cast<int64_t>(containers_made);
@@ -161,16 +159,15 @@ void FakeRuntime::State::signal(FakeContainer& container, const std::string& nam
   }
 }
 
-void FakeRuntime::State::finish(FakeContainer& container, int64_t exit_code, ExitKind kind) {
+void FakeRuntime::State::finish(FakeContainer& container, int32_t exit_code, ExitKind kind) {
   ContainerState& state = container.state;
-  CHECK(state.running);
-  state.status = ContainerStatus::Exited;
-  state.running = false;
+  CHECK(container.running());
+  state.status = RuntimeStatus::Exited;
   state.exit_code = exit_code;
   state.oom_killed = kind == ExitKind::OutOfMemory;
   state.pid = 0;
   state.finished_at = now;
-  state.network_bindings.clear();
+  state.bindings.clear();
   state.ip_addresses.clear();
   if (state.oom_killed) publish(emit(EventKind::OutOfMemory, "oom", container));
   ContainerEvent& died = emit(EventKind::Died, "die", container);
@@ -181,9 +178,9 @@ void FakeRuntime::State::finish(FakeContainer& container, int64_t exit_code, Exi
 }
 
 void FakeRuntime::State::remove(FakeContainer& container) {
-  if (container.state.running) signal(container, "SIGKILL");
+  if (container.running()) signal(container, "SIGKILL");
   publish(emit(EventKind::Destroyed, "destroy", container));
-  const std::string id = container.state.id;  // The erased container cannot name itself.
+  const std::string id = container.state.runtime_id;  // The erased container cannot name itself.
   containers.erase(id);
 }
 
@@ -198,14 +195,13 @@ void FakeRuntime::State::write_log(FakeContainer& container, OutputStream stream
 
 ContainerEvent& FakeRuntime::State::emit(EventKind kind, std::string action,
                                          const FakeContainer& container) {
-  return events.emplace_back(ContainerEvent{.kind = kind,
-                                            .action = std::move(action),
-                                            .id = container.state.id,
-                                            .name = container.state.name,
-                                            .labels = container.state.labels,
-                                            .exit_code = std::nullopt,
-                                            .health = HealthStatus::None,
-                                            .time_ns = next_time_ns()});
+  ContainerEvent& event = events.emplace_back();
+  event.kind = kind;
+  event.runtime_id = container.state.runtime_id;
+  event.action = std::move(action);
+  event.labels = container.state.labels;
+  event.time_ns = next_time_ns();
+  return event;
 }
 
 void FakeRuntime::State::publish(const ContainerEvent& event) {

@@ -16,6 +16,8 @@
 namespace docker {
 
 struct FakeContainer {
+  bool running() const { return state.status == RuntimeStatus::Running; }
+
   ContainerState state;
   json::Value body;
   bool ignores_sigterm = false;
@@ -68,7 +70,7 @@ struct FakeRuntime::State {
   Result<CreatedContainer> create(const std::string& name, const json::Value& body);
   Result<void> start(FakeContainer& container);
   void signal(FakeContainer& container, const std::string& name);
-  void finish(FakeContainer& container, int64_t exit_code, ExitKind kind);
+  void finish(FakeContainer& container, int32_t exit_code, ExitKind kind);
   void remove(FakeContainer& container);
   void write_log(FakeContainer& container, OutputStream stream, std::string line);
   ContainerEvent& emit(EventKind kind, std::string action, const FakeContainer& container);

@@ -26,7 +26,7 @@ struct Fake : ::testing::Test {
     fake.set_time(base::parse_rfc3339("2026-01-01T00:00:00Z").value());
   }
   std::string run(const std::string& name, const char* host_port = "") {
-    const std::string id = fake.create(name, body_with_port(host_port)).value().id;
+    const std::string id = fake.create(name, body_with_port(host_port)).value().runtime_id;
     EXPECT_TRUE(fake.start(id).has_value());
     return id;
   }
@@ -34,17 +34,16 @@ struct Fake : ::testing::Test {
 };
 
 TEST_F(Fake, a_container_lives_from_create_to_remove) {
-  const std::string id = fake.create("a", body_with_port("")).value().id;
-  EXPECT_EQ(fake.inspect("a").value().status, ContainerStatus::Created);
+  const std::string id = fake.create("a", body_with_port("")).value().runtime_id;
+  EXPECT_EQ(fake.inspect("a").value().status, RuntimeStatus::Created);
   EXPECT_TRUE(fake.start(id).has_value());
   const ContainerState running = fake.inspect(id).value();
-  EXPECT_TRUE(running.running);
   EXPECT_NE(running.pid, 0);
-  ASSERT_EQ(running.network_bindings.size(), 1U);
-  EXPECT_EQ(running.network_bindings[0], (NetworkBinding{80, "0.0.0.0", 32768, "tcp"}));
+  ASSERT_EQ(running.bindings.size(), 1U);
+  EXPECT_EQ(running.bindings[0], (Binding{80, "0.0.0.0", 32768, false}));
   fake.exit_container("a", 3);
   const ContainerState exited = fake.inspect(id).value();
-  EXPECT_EQ(exited.status, ContainerStatus::Exited);
+  EXPECT_EQ(exited.status, RuntimeStatus::Exited);
   EXPECT_EQ(exited.exit_code, 3);
   EXPECT_TRUE(fake.remove(id, {}).has_value());
   EXPECT_EQ(fake.inspect(id).error().code, "ContainerVanishedError");
@@ -61,7 +60,7 @@ TEST_F(Fake, refuses_what_docker_refuses) {
   const std::string id = run("a", "8080");
   EXPECT_EQ(fake.create("a", body_with_port("")).error().cause, Cause::Conflict);
   EXPECT_EQ(fake.remove(id, {}).error().cause, Cause::Conflict);
-  const std::string other = fake.create("b", body_with_port("8080")).value().id;
+  const std::string other = fake.create("b", body_with_port("8080")).value().runtime_id;
   EXPECT_EQ(fake.start(other).error().cause, Cause::Conflict);
   EXPECT_EQ(fake.start("nosuch").error().code, "ContainerVanishedError");
   EXPECT_EQ(fake.kill(other, "SIGKILL").error().cause, Cause::Conflict);
@@ -95,14 +94,14 @@ TEST_F(Fake, an_oom_kill_is_told_as_event_and_state) {
 }
 
 TEST_F(Fake, the_nth_call_fails_with_or_without_effect) {
-  const Error error{{"DockerTimeoutError", "late"}, Cause::Timeout};
+  const Error error(Cause::Timeout, "DockerTimeoutError", "late");
   fake.fail_call(Operation::Create, 2, error);
   fake.fail_call(Operation::Start, 1, error, Effect::Done);
   EXPECT_TRUE(fake.create("a", body_with_port("")).has_value());
   EXPECT_EQ(fake.create("b", body_with_port("")).error(), error);
   EXPECT_EQ(fake.container_names(), (std::vector<std::string>{"a"}));
   EXPECT_EQ(fake.start("a").error(), error);
-  EXPECT_TRUE(fake.inspect("a").value().running);
+  EXPECT_EQ(fake.inspect("a").value().status, RuntimeStatus::Running);
   fake.fail_any_call(2, error);
   EXPECT_TRUE(fake.inspect("a").has_value());
   EXPECT_EQ(fake.list({}).error(), error);
@@ -117,7 +116,7 @@ TEST_F(Fake, an_unreachable_daemon_fails_every_call) {
   EXPECT_EQ(fake.events({}, [](const ContainerEvent&) { return true; }).error().cause,
             Cause::Unreachable);
   fake.set_reachable(true);
-  EXPECT_TRUE(fake.inspect("a").value().running);
+  EXPECT_EQ(fake.inspect("a").value().status, RuntimeStatus::Running);
 }
 
 TEST_F(Fake, pull_brings_in_what_the_registry_has) {
@@ -227,7 +226,7 @@ TEST_F(Fake, health_and_vanishing_are_told) {
   const std::string id = run("a");
   fake.take_events();
   fake.set_health("a", HealthStatus::Healthy);
-  EXPECT_EQ(fake.inspect(id).value().health.status, HealthStatus::Healthy);
+  EXPECT_EQ(fake.inspect(id).value().health, HealthStatus::Healthy);
   fake.vanish("a");
   const auto events = fake.take_events();
   ASSERT_EQ(events.size(), 3U);

@@ -53,18 +53,17 @@ TEST_F(RealDocker, a_pull_from_a_registry_that_is_not_there_names_the_way_out) {
 TEST_F(RealDocker, a_container_runs_to_its_exit_code) {
   const std::string id = create("a", body("exit 3"));
   const ContainerState created = client_->inspect(id).value();
-  EXPECT_EQ(created.status, ContainerStatus::Created);
+  EXPECT_EQ(created.status, RuntimeStatus::Created);
   EXPECT_EQ(created.name, name("a"));
   EXPECT_EQ(created.image, image_);
   EXPECT_FALSE(created.started_at.has_value());
   ASSERT_TRUE(client_->start(id).has_value());
   const ContainerEvent died = wait_for(id, EventKind::Died);
   EXPECT_EQ(died.exit_code, 3);
-  EXPECT_EQ(died.name, name("a"));
   EXPECT_EQ(died.labels, (Labels{{test_label, run_}}));
   const ContainerState state = client_->inspect(name("a")).value();
-  EXPECT_EQ(state.id, id);
-  EXPECT_EQ(state.status, ContainerStatus::Exited);
+  EXPECT_EQ(state.runtime_id, id);
+  EXPECT_EQ(state.status, RuntimeStatus::Exited);
   EXPECT_EQ(state.exit_code, 3);
   EXPECT_FALSE(state.oom_killed);
   EXPECT_TRUE(state.started_at.has_value());
@@ -87,7 +86,7 @@ TEST_F(RealDocker, a_container_runs_to_its_exit_code) {
 TEST_F(RealDocker, starting_twice_is_fine_and_a_running_container_is_not_removed) {
   const std::string id = start("a", body("sleep 100"));
   EXPECT_TRUE(client_->start(id).has_value());
-  EXPECT_TRUE(client_->inspect(id).value().running);
+  EXPECT_EQ(client_->inspect(id).value().status, RuntimeStatus::Running);
   const auto removed = client_->remove(id, {});
   ASSERT_FALSE(removed.has_value());
   EXPECT_EQ(removed.error().cause, Cause::Conflict);
@@ -245,7 +244,7 @@ TEST_F(RealDocker, events_are_heard_live_until_cancelled) {
   int64_t last_ns = 0;
   while (kinds.empty() || kinds.back() != EventKind::Died) {
     const ContainerEvent event = heard.pop().value();
-    EXPECT_EQ(event.id, id);
+    EXPECT_EQ(event.runtime_id, id);
     EXPECT_GE(event.time_ns, last_ns);
     last_ns = event.time_ns;
     kinds.push_back(event.kind);
@@ -269,13 +268,13 @@ TEST_F(RealDocker, ports_are_bound_and_told) {
           {{"PortBindings", json::Value::object({{"80/tcp", any_port}, {"53/udp", any_port}})}}));
   const std::string id = start("a", served);
   const ContainerState state = client_->inspect(id).value();
-  ASSERT_EQ(state.network_bindings.size(), 2U);
-  EXPECT_EQ(state.network_bindings[0].container_port, 53);
-  EXPECT_EQ(state.network_bindings[0].protocol, "udp");
-  EXPECT_EQ(state.network_bindings[1].container_port, 80);
-  EXPECT_EQ(state.network_bindings[1].protocol, "tcp");
-  EXPECT_EQ(state.network_bindings[1].host_ip, "127.0.0.1");
-  EXPECT_GT(state.network_bindings[1].host_port, 0);
+  ASSERT_EQ(state.bindings.size(), 2U);
+  EXPECT_EQ(state.bindings[0].container_port, 53);
+  EXPECT_EQ(state.bindings[0].udp, true);
+  EXPECT_EQ(state.bindings[1].container_port, 80);
+  EXPECT_EQ(state.bindings[1].udp, false);
+  EXPECT_EQ(state.bindings[1].host_ip, "127.0.0.1");
+  EXPECT_GT(state.bindings[1].host_port, 0);
   EXPECT_EQ(state.ip_addresses.size(), 1U);
 }
 
@@ -316,7 +315,7 @@ TEST_F(RealDocker, a_host_port_can_be_taken_once) {
     return result;
   };
   const std::string first = start("a", served(""));
-  const auto bindings = client_->inspect(first).value().network_bindings;
+  const auto bindings = client_->inspect(first).value().bindings;
   ASSERT_EQ(bindings.size(), 1U);
   const std::string second = create("b", served(std::to_string(bindings[0].host_port)));
   const auto started = client_->start(second);
@@ -360,9 +359,9 @@ TEST_F(RealDocker, health_checks_are_told) {
                                    {"Retries", 1}}));
   const std::string id = start("a", checked);
   EXPECT_EQ(wait_for(id, EventKind::HealthChanged).health, HealthStatus::Healthy);
-  const Health health = client_->inspect(id).value().health;
-  EXPECT_EQ(health.status, HealthStatus::Healthy);
-  EXPECT_EQ(health.last_output, "well\n");
+  const ContainerState state = client_->inspect(id).value();
+  EXPECT_EQ(state.health, HealthStatus::Healthy);
+  EXPECT_EQ(state.health_output, "well\n");
 }
 
 TEST_F(RealDocker, list_shows_the_containers_of_a_label) {
@@ -373,9 +372,9 @@ TEST_F(RealDocker, list_shows_the_containers_of_a_label) {
   std::ranges::sort(list, {}, &ContainerSummary::name);
   EXPECT_EQ(list[0].id, stopped);
   EXPECT_EQ(list[0].name, name("a"));
-  EXPECT_EQ(list[0].status, ContainerStatus::Created);
+  EXPECT_EQ(list[0].status, RuntimeStatus::Created);
   EXPECT_EQ(list[1].id, running);
-  EXPECT_EQ(list[1].status, ContainerStatus::Running);
+  EXPECT_EQ(list[1].status, RuntimeStatus::Running);
   EXPECT_TRUE(client_->list({{{test_label, "nosuch"}}}).value().empty());
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,44 +14,24 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "base/time.h"
+#include "container/error.h"
+#include "container/facts.h"
 #include "json/value.h"
 
 namespace docker {
 
-// Why a call failed, for a caller that decides whether to try again.
-enum class Cause {
-  Unreachable,   // The daemon does not answer, or went away in the
-                 // middle: the outcome is unknown.
-  NotFound,      // No such image, container or volume.
-  Conflict,      // The name or the port is taken, or the container is not in the needed state.
-  NoSpace,       // The disk is full.
-  Timeout,       // The daemon did not answer in time: the outcome is unknown.
-  BadParameter,  // The daemon refuses the request as it is; sending it again is pointless.
-  Denied,        // The registry wants other credentials, or the image does not exist there.
-  Cancelled,     // The caller's stop_token fired.
-  Other
-};
-
-// `code` is the name that the ECS agent gives to the failure ("CannotStartContainerError"), so that
-// `code + ": " + message` is the reason that ECS shows. `message` starts with the daemon's own
-// words and ends with the fix where one is known.
-struct Error : base::Error {
-  Cause cause = Cause::Other;
-  friend bool operator==(const Error&, const Error&) = default;
-};
-
-// Converts to base::Result (the cause is lost) when returned through TRY.
-template <class T>
-class [[nodiscard]] Result : public std::expected<T, Error> {
- public:
-  using std::expected<T, Error>::expected;
-};
-
-inline std::unexpected<Error> fail(Cause cause, std::string code, std::string message) {
-  return std::unexpected<Error>(Error{{std::move(code), std::move(message)}, cause});
-}
+using container::Binding;
+using container::Cause;
+using container::ContainerInfo;
+using container::CreatedContainer;
+using container::Error;
+using container::EventKind;
+using container::fail;
+using container::HealthStatus;
+using container::ImageInfo;
+using container::Result;
+using container::RuntimeStatus;
 
 using Labels = std::map<std::string, std::string>;
 
@@ -100,64 +79,11 @@ struct PullProgress {
 };
 using OnPullProgress = std::function<void(const PullProgress&)>;
 
-struct ImageInfo {
-  std::string id;                         // "sha256:..."
-  std::vector<std::string> repo_digests;  // "busybox@sha256:..."; empty for an imported image.
-  std::string architecture;
-  uint64_t size_bytes = 0;
-  // What the image itself says, for the caller's validation.
-  std::vector<std::string> entry_point;
-  std::vector<std::string> command;
-  std::vector<std::string> environment;  // "NAME=value"
-  std::string user;
-};
-
-struct CreatedContainer {
-  std::string id;
-  std::vector<std::string> warnings;
-};
-
-enum class ContainerStatus { Created, Running, Paused, Restarting, Removing, Exited, Dead };
-
-struct NetworkBinding {
-  uint16_t container_port = 0;
-  std::string host_ip;
-  uint16_t host_port = 0;
-  std::string protocol;  // "tcp", "udp" or "sctp"
-  friend bool operator==(const NetworkBinding&, const NetworkBinding&) = default;
-};
-
-enum class HealthStatus { None, Starting, Healthy, Unhealthy };
-
-struct Health {
-  HealthStatus status = HealthStatus::None;  // None: the container has no health check.
-  int64_t failing_streak = 0;
-  std::string last_output;
-  int64_t last_exit_code = 0;
-};
-
-struct ContainerState {
-  std::string id;
-  std::string name;      // Without the leading slash.
-  std::string image;     // As given at creation.
-  std::string image_id;  // "sha256:..."
-  Labels labels;
-  ContainerStatus status = ContainerStatus::Created;
-  bool running = false;
-  int64_t exit_code = 0;    // Means something only when status is Exited or Dead.
-  bool oom_killed = false;  // OutOfMemoryError
-  std::string error;        // The daemon's message when it could not be started.
-  int64_t pid = 0;          // 0 when not running.
+// What the agent alone looks at, behind what every runtime tells.
+struct ContainerState : ContainerInfo {
+  std::string image;  // As given at creation.
   bool tty = false;
-  std::optional<base::Time> created_at;
-  std::optional<base::Time> started_at;
-  // Of a process that ends at once this may be a millisecond before started_at: dockerd notes the
-  // start when the runtime returns.
-  std::optional<base::Time> finished_at;
-  std::vector<NetworkBinding> network_bindings;  // Sorted by container port, protocol, host ip.
-  std::vector<std::string> ip_addresses;         // IPv4, in the order of the network names.
-  Health health;
-  std::map<std::string, std::string> log_options;  // Of its log driver.
+  Labels log_options;  // Of its log driver.
 };
 
 // One entry of list(): what the daemon tells without an inspect of each.
@@ -166,7 +92,7 @@ struct ContainerSummary {
   std::string name;
   std::string image;
   Labels labels;
-  ContainerStatus status = ContainerStatus::Created;
+  RuntimeStatus status = RuntimeStatus::Created;
 };
 
 struct ListFilter {
@@ -214,17 +140,10 @@ class ContainerRuntime {
   // All of the above on an id that no longer exists: ContainerVanishedError with Cause::NotFound.
 };
 
-enum class EventKind { Created, Started, Died, OutOfMemory, Destroyed, HealthChanged, Other };
-
-struct ContainerEvent {
-  EventKind kind = EventKind::Other;
+struct ContainerEvent : container::ContainerEvent {
   std::string action;  // As the daemon says it: "start", "health_status: healthy".
-  std::string id;
-  std::string name;
   Labels labels;
-  std::optional<int64_t> exit_code;          // Of Died.
-  HealthStatus health = HealthStatus::None;  // Of HealthChanged.
-  int64_t time_ns = 0;                       // Since 1970.
+  int64_t time_ns = 0;  // Since 1970.
 };
 // Runs on the calling thread; false ends the stream.
 using OnEvent = std::function<bool(const ContainerEvent&)>;

@@ -51,7 +51,7 @@ class RealDocker : public ::testing::Test {
   std::string create(std::string_view suffix, const json::Value& body) {
     const auto created = client_->create(name(suffix), body);
     EXPECT_TRUE(created.has_value()) << created.error().message;
-    return created ? created->id : "";
+    return created ? created->runtime_id : "";
   }
 
   std::string start(std::string_view suffix, const json::Value& body) {
@@ -66,7 +66,7 @@ class RealDocker : public ::testing::Test {
     ContainerEvent found;
     const auto ended = client_->events({.since_ns = 0, .labels = {{test_label, run_}}},
                                        [&](const ContainerEvent& event) {
-                                         if (event.id != id || event.kind != kind) return true;
+                                         if (event.runtime_id != id || event.kind != kind) return true;
                                          found = event;
                                          return false;
                                        });

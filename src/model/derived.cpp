@@ -15,14 +15,8 @@ ContainerInstance& instance_with(ClusterState& state, const Task& task) {
   return found->second;
 }
 
-void hold_gpu(const Task& task, const GpuAssignment& assignment, GpuSlot& gpu) {
-  CHECK(assignment.shared || gpu.holders.empty());
-  CHECK(!assignment.shared || gpu.state != GpuState::Dedicated);
-  const int64_t memory = assignment.shared ? assignment.memory_mib : gpu.device.memory_mib;
-  const int32_t milli = assignment.shared ? assignment.milli : whole_gpu_milli;
-  gpu.holders.push_back({task.arn, assignment.container, memory, milli});
-  if (gpu.state == GpuState::Quarantined) return;
-  gpu.state = assignment.shared ? GpuState::NvidiaMps : GpuState::Dedicated;
+GpuSlot* gpu_of(ContainerInstance& instance, const std::string& uuid) {
+  return const_cast<GpuSlot*>(find_gpu(instance, uuid));
 }
 
 void leave_group(ClusterState& state, const Task& task) {
@@ -33,6 +27,38 @@ void leave_group(ClusterState& state, const Task& task) {
 }
 
 }  // namespace
+
+bool take(ContainerInstance& instance, const TaskArn& task, const HeldResources& held) {
+  bool free = true;
+  instance.cpu_units_held += held.cpu_units;
+  instance.memory_mib_held += held.memory_mib;
+  for (const HostPort& port : held.host_ports)
+    free &= instance.ports_held.emplace(port, task).second;
+  for (const GpuAssignment& given : held.gpus) {
+    GpuSlot* const gpu = gpu_of(instance, given.gpu);
+    free &= gpu != nullptr;
+    if (gpu == nullptr) continue;
+    free &= given.shared ? gpu->state != GpuState::Dedicated : gpu->holders.empty();
+    const int64_t memory = given.shared ? given.memory_mib : gpu->device.memory_mib;
+    const int32_t milli = given.shared ? given.milli : whole_gpu_milli;
+    gpu->holders.push_back({task, given.container, memory, milli});
+    if (gpu->state == GpuState::Quarantined) continue;
+    gpu->state = given.shared ? GpuState::NvidiaMps : GpuState::Dedicated;
+  }
+  return free;
+}
+
+void give_back(ContainerInstance& instance, const TaskArn& task, const HeldResources& held) {
+  instance.cpu_units_held -= held.cpu_units;
+  instance.memory_mib_held -= held.memory_mib;
+  for (const HostPort& port : held.host_ports) instance.ports_held.erase(port);
+  for (GpuSlot& gpu : instance.gpus) {
+    const size_t erased =
+        std::erase_if(gpu.holders, [&](const GpuHolder& holder) { return holder.task == task; });
+    const bool free = erased > 0 && gpu.holders.empty();
+    if (free && gpu.state != GpuState::Quarantined) gpu.state = GpuState::Idle;
+  }
+}
 
 void refresh_gpu(const ClusterState& state, GpuSlot& gpu) {
   if (gpu.state == GpuState::Quarantined) return;
@@ -65,16 +91,9 @@ void count_status(ClusterState& state, const Task& task, int32_t by) {
 
 void hold(ClusterState& state, const Task& task) {
   ContainerInstance& instance = instance_with(state, task);
-  instance.cpu_units_held += task.held.cpu_units;
-  instance.memory_mib_held += task.held.memory_mib;
-  for (const HostPort& port : task.held.host_ports) {
-    CHECK(instance.ports_held.emplace(port, task.arn).second);
-  }
-  for (const GpuAssignment& assignment : task.held.gpus) {
-    auto* const gpu = const_cast<GpuSlot*>(find_gpu(instance, assignment.gpu));
-    CHECK(gpu != nullptr);
-    hold_gpu(task, assignment, *gpu);
-    refresh_gpu(state, *gpu);
+  CHECK(take(instance, task.arn, task.held));
+  for (const GpuAssignment& given : task.held.gpus) {
+    refresh_gpu(state, *gpu_of(instance, given.gpu));
   }
   CHECK(instance.tasks.insert(task.arn).second);
   count_status(state, task, +1);
@@ -95,13 +114,8 @@ void wait_no_more(ClusterState& state, const Task& task) {
 
 void let_go(ClusterState& state, const Task& task) {
   ContainerInstance& instance = instance_with(state, task);
-  instance.cpu_units_held -= task.held.cpu_units;
-  instance.memory_mib_held -= task.held.memory_mib;
-  for (const HostPort& port : task.held.host_ports) instance.ports_held.erase(port);
-  for (GpuSlot& gpu : instance.gpus) {
-    std::erase_if(gpu.holders, [&](const GpuHolder& holder) { return holder.task == task.arn; });
-    refresh_gpu(state, gpu);
-  }
+  give_back(instance, task.arn, task.held);
+  for (GpuSlot& gpu : instance.gpus) refresh_gpu(state, gpu);
   instance.tasks.erase(task.arn);
   leave_group(state, task);
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/format.h"
+#include "model/derived.h"
 
 namespace placement {
 namespace {
@@ -53,16 +54,7 @@ Offer offer_without(const model::ContainerInstance& instance, const model::Clust
   model::ContainerInstance copy = instance;
   for (const model::TaskArn& arn : gone) {
     const model::Task* task = model::find_task(state, arn);
-    if (task == nullptr) continue;
-    copy.cpu_units_held -= task->held.cpu_units;
-    copy.memory_mib_held -= task->held.memory_mib;
-    for (const model::HostPort& port : task->held.host_ports) copy.ports_held.erase(port);
-    for (model::GpuSlot& slot : copy.gpus) {
-      const size_t erased = std::erase_if(
-          slot.holders, [&](const model::GpuHolder& holder) { return holder.task == arn; });
-      const bool free = erased > 0 && slot.holders.empty();
-      if (free && slot.state != model::GpuState::Quarantined) slot.state = model::GpuState::Idle;
-    }
+    if (task != nullptr) model::give_back(copy, arn, task->held);
   }
   return offer_of(copy);
 }

@@ -8,13 +8,6 @@
 namespace placement {
 namespace {
 
-// Thousandths of what is asked that are short; at most 1000.
-int32_t shortage(int64_t asked, int64_t free) {
-  if (asked <= 0 || free >= asked) return 0;
-  const double missing = static_cast<double>(asked - std::max<int64_t>(free, 0));
-  return static_cast<int32_t>(1000.0 * missing / static_cast<double>(asked));
-}
-
 int32_t gpu_shortage(const Offer& offer, const Demand& demand) {
   int32_t missing = shortage(demand.whole_gpus, offer.whole_gpus_free);
   if (demand.all_gpus) missing += shortage(offer.whole_gpus, offer.whole_gpus_free);
@@ -208,6 +201,12 @@ std::string gpu_phrase(const model::ContainerInstance& instance, const Offer& of
   if (!demand.shares.empty()) text += "; " + share_phrase(instance, offer, demand);
   if (!demand.mig_profiles.empty()) text += "; " + profile_phrase(offer, demand);
   return text;
+}
+
+int32_t shortage(int64_t asked, int64_t free) {
+  if (asked <= 0 || free >= asked) return 0;
+  const double missing = static_cast<double>(asked - std::max<int64_t>(free, 0));
+  return static_cast<int32_t>(1000.0 * missing / static_cast<double>(asked));
 }
 
 int32_t missing_of(const Offer& offer, const Demand& demand, const Blockers& blockers) {

@@ -55,7 +55,9 @@ struct Objections {
 inline constexpr int32_t most_lasting = 15;  // More make no instance farther.
 int32_t distance_of(const Blockers& blockers, int32_t missing, int32_t unmet_lasting,
                     int32_t unmet_passing);
-// Thousandths of what is asked that are short, summed over the blocked resources.
+// Thousandths of what is asked that are short; at most 1000.
+int32_t shortage(int64_t asked, int64_t free);
+// The same, summed over the blocked resources.
 int32_t missing_of(const Offer& offer, const Demand& demand, const Blockers& blockers);
 
 // most_gpus: the largest number of whole GPUs on any ACTIVE instance of the cluster; below 0: the

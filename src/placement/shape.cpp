@@ -154,13 +154,6 @@ void score_all(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook
   shape.pass_left = 0;
 }
 
-// Thousandths of what is asked that are short.
-int32_t short_of(int64_t asked, int64_t free) {
-  if (free >= asked) return 0;
-  const auto missing = static_cast<double>(asked - std::max<int64_t>(free, 0));
-  return static_cast<int32_t>(1000 * missing / static_cast<double>(asked));
-}
-
 // What blockers_of() and distance_of() say, from the standing alone.
 struct Glance {
   Blockers blockers;
@@ -176,16 +169,16 @@ Glance glance(const Shape& shape, const Entry& entry) {
   blockers.agent = !standing.connected;
   blockers.cpu = demand.cpu_units > standing.cpu_free && demand.cpu_units > 0;
   blockers.memory = demand.memory_mib > standing.memory_free && demand.memory_mib > 0;
-  if (blockers.cpu) glance.missing += short_of(demand.cpu_units, standing.cpu_free);
-  if (blockers.memory) glance.missing += short_of(demand.memory_mib, standing.memory_free);
+  if (blockers.cpu) glance.missing += shortage(demand.cpu_units, standing.cpu_free);
+  if (blockers.memory) glance.missing += shortage(demand.memory_mib, standing.memory_free);
   if (standing.whole_free < demand.whole_gpus) {
     blockers.gpu = true;
-    glance.missing += short_of(demand.whole_gpus, standing.whole_free);
+    glance.missing += shortage(demand.whole_gpus, standing.whole_free);
   }
   const int32_t gpus = entry.offer.whole_gpus;
   if (demand.all_gpus && (gpus == 0 || standing.whole_free != gpus)) {
     blockers.gpu = true;
-    glance.missing += short_of(std::max(gpus, 1), standing.whole_free);
+    glance.missing += shortage(std::max(gpus, 1), standing.whole_free);
   }
   if (!demand.shares.empty()) {
     const bool whole_to_spare = standing.whole_free > demand.whole_gpus;
@@ -201,7 +194,7 @@ Glance glance(const Shape& shape, const Entry& entry) {
     }
     if (glance.share_cards == 0) {
       blockers.gpu = true;
-      glance.missing += short_of(shape.share_milli, most_milli);
+      glance.missing += shortage(shape.share_milli, most_milli);
     }
   }
   blockers.never = (blockers.cpu && demand.cpu_units > entry.offer.cpu_registered) ||

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-PURE = ("json", "api", "model", "placement", "reconcile", "control", "acs", "auth", "agent/core")
+PURE = ("json", "api", "model", "placement", "reconcile", "control", "acs", "auth", "container", "agent/core")
 
 # Header of a library from outside -> folders that may include it. The first pattern that fits counts.
 DOORS = [

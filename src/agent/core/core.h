@@ -76,12 +76,6 @@ struct RuntimeReady {};
 struct RuntimeLost {
   std::string reason;  // "Docker is not reachable at /var/run/docker.sock: is it running?"
 };
-struct ContainerEvent {
-  EventKind kind = EventKind::Died;
-  std::string runtime_id;
-  std::optional<int32_t> exit_code;          // Of Died.
-  HealthStatus health = HealthStatus::None;  // Of HealthChanged.
-};
 
 enum class SubmitOutcome : uint8_t {
   Accepted,

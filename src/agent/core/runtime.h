@@ -1,5 +1,5 @@
 // What the agent's core asks of the container runtime, and what it hears from it. The edges turn
-// these into calls of docker::ContainerRuntime and gpu::Devices, and the answers back.
+// these into calls of docker::ContainerRuntime and gpu::Devices.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,22 @@
 
 #include "acs/payload.h"
 #include "base/time.h"
+#include "container/error.h"
+#include "container/facts.h"
 #include "json/value.h"
 
 namespace agent::core {
+
+using container::Binding;
+using container::Cause;
+using container::ContainerEvent;
+using container::ContainerInfo;
+using container::CreatedContainer;
+using container::EventKind;
+using container::HealthStatus;
+using container::ImageInfo;
+using container::RuntimeStatus;
+using OperationError = container::Error;
 
 // Unique within the life of a process.
 using OperationId = uint64_t;
@@ -155,68 +168,7 @@ struct Operation {
   Request request;
 };
 
-// As docker::Cause.
-enum class Cause : uint8_t {
-  Unreachable,  // No daemon answers: the outcome is unknown.
-  NotFound,
-  Conflict,
-  NoSpace,
-  Timeout,  // The outcome is unknown.
-  BadParameter,
-  Denied,
-  Cancelled,
-  Other
-};
-
-// `code + ": " + message` is the reason that ECS shows.
-struct OperationError {
-  Cause cause = Cause::Other;
-  std::string code;
-  std::string message;
-  friend bool operator==(const OperationError&, const OperationError&) = default;
-};
-
 struct Done {};
-
-struct ImageInfo {
-  std::string id;                        // "sha256:..."
-  std::string digest;                    // "sha256:..." of the registry; empty when imported.
-  std::vector<std::string> environment;  // "NAME=value"
-};
-
-struct CreatedContainer {
-  std::string runtime_id;
-};
-
-enum class RuntimeStatus : uint8_t { Created, Running, Exited };  // Paused and restarting: Running.
-enum class HealthStatus : uint8_t { None, Starting, Healthy, Unhealthy };
-
-struct Binding {
-  uint16_t container_port = 0;
-  std::string host_ip;
-  uint16_t host_port = 0;
-  bool udp = false;
-  friend bool operator==(const Binding&, const Binding&) = default;
-};
-
-struct ContainerInfo {
-  std::string runtime_id;
-  std::string name;  // Without the leading slash.
-  std::string image_id;
-  std::map<std::string, std::string> labels;
-  RuntimeStatus status = RuntimeStatus::Created;
-  int32_t exit_code = 0;  // Of Exited.
-  bool oom_killed = false;
-  std::string error;  // The daemon's message when it could not be started.
-  int64_t pid = 0;    // Of its main process on the machine; 0 when it does not run.
-  std::optional<base::Time> created_at;
-  std::optional<base::Time> started_at;
-  std::optional<base::Time> finished_at;
-  std::vector<Binding> bindings;
-  std::vector<std::string> ip_addresses;
-  HealthStatus health = HealthStatus::None;
-  std::string health_output;  // Of the last health check.
-};
 
 struct Snapshot {
   std::vector<ContainerInfo> containers;
@@ -230,7 +182,5 @@ struct GpuUse {
 using OperationValue =
     std::variant<Done, ImageInfo, CreatedContainer, ContainerInfo, Snapshot, GpuUse>;
 using OperationResult = std::expected<OperationValue, OperationError>;
-
-enum class EventKind : uint8_t { Started, Died, OutOfMemory, Destroyed, HealthChanged };
 
 }  // namespace agent::core

@@ -131,7 +131,9 @@ void on_event(Step& step, const ContainerEvent& event) {
     if (task.record.containers[i].runtime_id != event.runtime_id) continue;
     ContainerWork& work = task.work[i];
     switch (event.kind) {
+      case EventKind::Created:
       case EventKind::Started:
+      case EventKind::Other:
         break;
       case EventKind::Died:
         work.died_exit_code = event.exit_code;

@@ -140,6 +140,7 @@ class Transcript {
     ContainerEvent event;
     event.runtime_id = word(in);
     if (verb == "died") {
+      event.kind = EventKind::Died;
       event.exit_code = std::stoi(word(in));
       died_[event.runtime_id] = now_;
     } else if (verb == "healthy" || verb == "unhealthy") {

@@ -43,7 +43,7 @@ class nvidia_smi_test : public ::testing::Test {
 
   Outcome run(const std::string& arguments) const {
     std::string command =
-        "cd " + root_.string() + " && " + BERTH_NVIDIA_SMI + " " + arguments + " 2>&1";
+        "cd " + root_.string() + " && " + BERTH_NVIDIA_SMI_FOR_TESTS + " " + arguments + " 2>&1";
     Outcome outcome;
     FILE* pipe = popen(command.c_str(), "r");
     EXPECT_NE(pipe, nullptr);

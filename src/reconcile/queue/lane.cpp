@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/derived.h"
 #include "placement/assign.h"
 
 namespace reconcile::queue {
@@ -40,31 +41,7 @@ model::ContainerInstance outline_of(const model::ContainerInstance& instance) {
 }
 
 void release(model::ContainerInstance& instance, const model::Task& task) {
-  instance.cpu_units_held -= task.held.cpu_units;
-  instance.memory_mib_held -= task.held.memory_mib;
-  for (const model::HostPort& port : task.held.host_ports) instance.ports_held.erase(port);
-  for (model::GpuSlot& slot : instance.gpus) {
-    const auto left = std::erase_if(
-        slot.holders, [&](const model::GpuHolder& holder) { return holder.task == task.arn; });
-    if (left > 0 && slot.holders.empty() && slot.state != model::GpuState::Quarantined) {
-      slot.state = model::GpuState::Idle;
-    }
-  }
-}
-
-void hold(model::ContainerInstance& instance, const model::HeldResources& held) {
-  instance.cpu_units_held += held.cpu_units;
-  instance.memory_mib_held += held.memory_mib;
-  for (const model::HostPort& port : held.host_ports) instance.ports_held.emplace(port, somebody);
-  for (const model::GpuAssignment& given : held.gpus) {
-    for (model::GpuSlot& slot : instance.gpus) {
-      if (slot.device.uuid != given.gpu) continue;
-      const int64_t memory = given.shared ? given.memory_mib : slot.device.memory_mib;
-      const int32_t milli = given.shared ? given.milli : model::whole_gpu_milli;
-      slot.holders.push_back({somebody, given.container, memory, milli});
-      slot.state = given.shared ? model::GpuState::NvidiaMps : model::GpuState::Dedicated;
-    }
-  }
+  model::give_back(instance, task.arn, task.held);
 }
 
 // Puts one of these on the instance, where it has room.
@@ -76,7 +53,8 @@ bool add_need(model::ContainerInstance& instance, const Need& need) {
   placement::PinnedCores no_cores;
   const model::ClusterState no_state;
   const placement::Site site{instance, offer, no_cores};
-  hold(instance, placement::assign(no_state, site, need.request.resources, need.demand, card));
+  model::take(instance, somebody,
+              placement::assign(no_state, site, need.request.resources, need.demand, card));
   return true;
 }
 
@@ -272,7 +250,7 @@ int32_t Lane::missing(const Need& need) const {
 bool Lane::holds(const Booking& booking, std::span<const Newcomer> newcomers) const {
   model::ContainerInstance then = instance_at(booking.from);
   for (const Newcomer& newcomer : newcomers) {
-    if (newcomer.until > booking.from) hold(then, *newcomer.held);
+    if (newcomer.until > booking.from) model::take(then, somebody, *newcomer.held);
   }
   for (const Booking& other : bookings_) {
     if (other.from > booking.from || other.until <= booking.from) continue;
@@ -294,7 +272,7 @@ bool Lane::keeps_bookings(std::span<const Newcomer> newcomers) const {
     if (!before) {
       model::ContainerInstance now = outline_of(*instance_);
       before = placement::offer_of(now);
-      for (const Newcomer& newcomer : newcomers) hold(now, *newcomer.held);
+      for (const Newcomer& newcomer : newcomers) model::take(now, somebody, *newcomer.held);
       after = placement::offer_of(now);
     }
     if (hinders(*before, *after, booking.need->demand)) return false;
