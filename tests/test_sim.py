@@ -8,7 +8,7 @@ import unittest
 from harness import BERTH
 
 SIM = BERTH + "-sim"
-PLANTED = "dropped_report"
+MUTANT = "dropped_report"
 
 
 def sim(*options):
@@ -32,7 +32,7 @@ class Sim(unittest.TestCase):
 
     def test_the_command_that_a_failure_prints_shows_it_again(self):
         def run(seed):
-            return sim("--planted", PLANTED, "--seed", str(seed), "--json")
+            return sim("--mutant", MUTANT, "--seed", str(seed), "--json")
         done = next(done for done in map(run, range(1, 201)) if done.returncode != 0)
         self.assertEqual(1, done.returncode, done.stderr)
         told = json.loads(done.stdout)
@@ -44,14 +44,14 @@ class Sim(unittest.TestCase):
         self.assertIn(told["sentence"], again.stdout)
         self.assertIn(f"to see it again: {told['again']}\n", again.stdout)
 
-    def test_it_names_its_workloads_and_planted_faults(self):
+    def test_it_names_its_workloads_and_mutants(self):
         told = json.loads(sim("--list", "--json").stdout)
         self.assertIn("mixed", [one["name"] for one in told["workloads"]])
-        self.assertIn(PLANTED, [one["name"] for one in told["planted"]])
+        self.assertIn(MUTANT, [one["name"] for one in told["mutants"]])
 
     def test_what_is_wrong_with_the_command_line_is_told(self):
         for options, code, part in (
-                (["--workload", "none"], 1, "mixed"), (["--planted", "none"], 1, "berth-sim --list"),
+                (["--workload", "none"], 1, "mixed"), (["--mutant", "none"], 1, "berth-sim --list"),
                 (["--seeds", "9-1"], 1, "such as 1-300"), (["--seed", "x"], 2, "--seed"),
                 (["--seed", "1", "--seeds", "1-2"], 2, "--seeds"), (["--sede", "1"], 2, "--sede")):
             done = sim(*options)
@@ -64,7 +64,7 @@ class Sim(unittest.TestCase):
         self.assertEqual(2, done.returncode)
         self.assertIn("there is no command sim", done.stderr)
         with open(BERTH, "rb") as file:
-            self.assertFalse(PLANTED.encode() in file.read(), "planted mistakes are in berth")
+            self.assertFalse(MUTANT.encode() in file.read(), "mutants are in berth")
 
 
 if __name__ == "__main__":

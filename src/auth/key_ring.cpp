@@ -20,8 +20,8 @@ const AccessKey* KeyRing::find(std::string_view access_key_id) const {
 
 std::optional<AccessKey> KeyRing::find_session(std::string_view access_key_id,
                                                std::string_view session_token) const {
-  if (!mint_) return std::nullopt;
-  return mint_->find_session(access_key_id, session_token);
+  if (!derivation_) return std::nullopt;
+  return derivation_->find_session(access_key_id, session_token);
 }
 
 }  // namespace auth

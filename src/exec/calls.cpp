@@ -16,7 +16,7 @@ auth::Caller for_the_server(auth::Caller caller) {
 Calls::Calls(CoreAccess core, Relay& relay, std::string url)
     : core_(std::move(core)), relay_(relay), url_(std::move(url)) {}
 
-void Calls::execute_command(api::ecs::ExecuteCommandRequest request, auth::Caller caller,
+void Calls::execute_command(api::ecs::ExecuteCommandRequest request, const auth::Caller& caller,
                             Answered answer) {
   api::ecs::DescribeTasksRequest look;
   look.cluster = request.cluster;

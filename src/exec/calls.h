@@ -37,7 +37,7 @@ class Calls {
   Calls(CoreAccess core, Relay& relay, std::string url);
 
   // `caller` may do it. `answer` is called once, on the core thread or on this one. Any thread.
-  void execute_command(api::ecs::ExecuteCommandRequest request, auth::Caller caller,
+  void execute_command(api::ecs::ExecuteCommandRequest request, const auth::Caller& caller,
                        Answered answer);
 
  private:

@@ -19,11 +19,11 @@ constexpr base::Milliseconds longest_wait{1'000};  // For events; then for what 
 // for one to come back, and for one to take the last output.
 constexpr base::Milliseconds agent_patience{20'000};
 constexpr base::Milliseconds client_patience{60'000};
-constexpr base::Milliseconds knock_patience{10'000};
+constexpr base::Milliseconds handshake_patience{10'000};
 constexpr base::Milliseconds resume_patience{30'000};
 constexpr base::Milliseconds ending_patience{30'000};
 constexpr size_t most_sessions = 1'000;
-constexpr size_t most_knocking = 1'000;
+constexpr size_t most_handshakes = 1'000;
 constexpr size_t most_waiting_bytes = 2 * acs::exec_window;
 constexpr size_t message_overhead = 64;  // What an empty one takes, about.
 constexpr size_t most_queued_bytes = size_t{256} << 20;
@@ -118,7 +118,8 @@ void Relay::run() {
     give_up_stale();
   }
   while (!sessions_.empty()) end(sessions_.begin()->first, "The server stops.");
-  for (auto& [id, knock] : knocking_) knock.socket->close(close_policy, "The server stops.");
+  for (auto& [id, handshake] : handshakes_)
+    handshake.socket->close(close_policy, "The server stops.");
   finish_logs();
 }
 
@@ -149,11 +150,11 @@ void Relay::take(Ticket ticket) {
 
 void Relay::take(Opened opened) {
   if (opened.side == Side::Agent) return take_agent(std::move(opened));
-  if (!sessions_.contains(opened.session) || knocking_.size() >= most_knocking) {
+  if (!sessions_.contains(opened.session) || handshakes_.size() >= most_handshakes) {
     return opened.socket->close(close_policy, "There is no such session.");
   }
-  knocking_.emplace(opened.socket_id,
-                    Knock{std::move(opened.session), std::move(opened.socket), clock_.now()});
+  handshakes_.emplace(opened.socket_id,
+                      Handshake{std::move(opened.session), std::move(opened.socket), clock_.now()});
 }
 
 void Relay::take_agent(Opened opened) {
@@ -173,7 +174,7 @@ void Relay::take_agent(Opened opened) {
 
 void Relay::take(Message message) {
   queued_bytes_ -= message.bytes.size();
-  if (knocking_.contains(message.socket_id)) return on_first_message(message.socket_id, message);
+  if (handshakes_.contains(message.socket_id)) return on_first_message(message.socket_id, message);
   const auto socket = of_socket_.find(message.socket_id);
   if (socket == of_socket_.end()) return;
   Session& session = sessions_.at(socket->second);
@@ -185,7 +186,7 @@ void Relay::take(Message message) {
 }
 
 void Relay::take(const Closed& closed) {
-  knocking_.erase(closed.socket_id);
+  handshakes_.erase(closed.socket_id);
   const auto socket = of_socket_.find(closed.socket_id);
   if (socket == of_socket_.end()) return;
   const std::string id = socket->second;
@@ -261,8 +262,8 @@ void Relay::give_up_stale() {
     if (!why.empty()) stale.emplace_back(id, why);
   }
   for (const auto& [id, why] : stale) end(id, why);
-  std::erase_if(knocking_, [&](const auto& one) {
-    if (one.second.since + knock_patience > now) return false;
+  std::erase_if(handshakes_, [&](const auto& one) {
+    if (one.second.since + handshake_patience > now) return false;
     one.second.socket->close(close_policy, "The first message, with the token, did not come.");
     return true;
   });
@@ -283,15 +284,16 @@ void Relay::tick() {
 
 // {"TokenValue": ...}; "BerthRaw", "BerthTerminal" and "BerthTaken" of `berth exec`.
 void Relay::on_first_message(uint64_t socket_id, const Message& message) {
-  Knock knock = std::move(knocking_.at(socket_id));
-  knocking_.erase(socket_id);
+  Handshake handshake = std::move(handshakes_.at(socket_id));
+  handshakes_.erase(socket_id);
   const auto hello = json::parse(message.bytes);
   const std::string token =
       hello && hello->is_object() ? (*hello)["TokenValue"].text_or("") : std::string();
-  const auto found = sessions_.find(knock.session);
+  const auto found = sessions_.find(handshake.session);
   if (found == sessions_.end() || token.empty() ||
       !crypto::constant_time_equal(token, found->second.ticket.client_token)) {
-    return knock.socket->close(close_policy, "The session's token is wrong, or was used already.");
+    return handshake.socket->close(close_policy,
+                                   "The session's token is wrong, or was used already.");
   }
   Session& session = found->second;
   session.ticket.client_token.clear();
@@ -299,7 +301,7 @@ void Relay::on_first_message(uint64_t socket_id, const Message& message) {
     of_socket_.erase(session.client_id);
     session.client->abort();
   }
-  session.client = std::move(knock.socket);
+  session.client = std::move(handshake.socket);
   session.client_id = socket_id;
   of_socket_[socket_id] = session.ticket.id;
   if (session.channel) return follow(session, session.channel->reconnect(clock_.now()));

@@ -115,7 +115,7 @@ class Relay {
   using Event = std::variant<Ticket, Opened, Message, Closed, Resume, Terminate, Logged>;
 
   // A client that has not shown its token yet.
-  struct Knock {
+  struct Handshake {
     std::string session;
     std::shared_ptr<net::WebSocket> socket;
     base::Time since;
@@ -199,7 +199,7 @@ class Relay {
   // Owned by the thread.
   std::map<std::string, Session> sessions_;
   std::map<uint64_t, std::string> of_socket_;
-  std::map<uint64_t, Knock> knocking_;
+  std::map<uint64_t, Handshake> handshakes_;
   std::map<std::string, Log> logs_;  // By session, which may have ended.
   size_t logs_bytes_ = 0;            // What they keep.
   const CallLogs call_logs_;

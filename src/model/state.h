@@ -234,7 +234,7 @@ struct ClientToken {
 API_DESCRIBED(ClientToken);
 
 // A key with which one agent acts as one container instance. Its secret stands nowhere: it follows
-// from the server's master key (auth/mint.h).
+// from the server's master key (auth/key_derivation.h).
 struct AgentKey {
   std::string id;  // The access key id.
   ClusterName cluster;

@@ -45,7 +45,7 @@ Objections objections_of(const Request& request, const Demand& demand,
 void ClusterCache::forget_instances() {
   fleet_ = Fleet();
   filters_.forget_instances();
-  outlook_.forget_instances();
+  workload_model_.forget_instances();
   // The shapes stay: which of them were refused decides what counts as an arrival.
   for (const std::unique_ptr<Shape>& shape : shapes_) forget_scores(*shape);
   groups_.clear();
@@ -67,7 +67,7 @@ void ClusterCache::bound_filters(const model::ClusterState& state) {
   shapes_.clear();  // They name filters by their numbers.
   shape_numbers_.clear();
   filters_ = Filters();
-  outlook_ = Outlook(outlook_.scale().policy);
+  workload_model_ = WorkloadModel(workload_model_.scale().policy);
   if (!workload_.empty()) fix_workload();
   for (const auto& [arn, instance] : state.instances) {
     if (instance.cluster == name_) fleet_.update(instance);
@@ -91,7 +91,7 @@ void ClusterCache::fix_workload() {
     const base::Result<Shape> shape = make_shape(request, filters_);
     if (shape) kinds.push_back(shape->kind);
   }
-  outlook_.fix(kinds);
+  workload_model_.fix(kinds);
 }
 
 base::Result<uint32_t> ClusterCache::expression(const model::ClusterState& state,
@@ -117,16 +117,16 @@ base::Result<Shape*> ClusterCache::find_shape(const model::ClusterState& state,
 }
 
 void ClusterCache::sync(const model::ClusterState& state, Shape& shape) {
-  outlook_.sync(state, fleet_, filters_);
+  workload_model_.sync(state, fleet_, filters_);
   filters_.sync(state, fleet_, shape.filters);
-  sync_scores(shape, fleet_, filters_, outlook_);
+  sync_scores(shape, fleet_, filters_, workload_model_);
 }
 
 base::Result<Shape*> ClusterCache::prepare(const model::ClusterState& state,
                                            const Request& request) {
   Shape* shape = TRY(find_shape(state, request));
   // A refused task that is tried again and again is one arrival.
-  if (!shape->refused) outlook_.observe(shape->kind);
+  if (!shape->refused) workload_model_.observe(shape->kind);
   sync(state, *shape);
   return shape;
 }
@@ -157,7 +157,7 @@ Column& ClusterCache::column(const model::ClusterState& state, const std::string
 uint32_t ClusterCache::choose(const model::ClusterState& state, const Request& request,
                               Shape& shape, base::Random& random) {
   const bool ranked = shape.rules.strategies.empty() && !shape.rules.distinct_instance &&
-                      outlook_.scale().policy != Policy::Random;
+                      workload_model_.scale().policy != Policy::Random;
   if (ranked) {
     const uint32_t best = best_entry(shape);
     return best == Fleet::none || shape.scores[best] < 0 ? Fleet::none : best;
@@ -176,7 +176,8 @@ uint32_t ClusterCache::choose(const model::ClusterState& state, const Request& r
     refine(strategy, fleet_, group_counts(state, request.group),
            by_attribute ? column(state, strategy.attribute) : no_column_, random, candidates);
   }
-  if (outlook_.scale().policy == Policy::Random) return candidates[random.below(candidates.size())];
+  if (workload_model_.scale().policy == Policy::Random)
+    return candidates[random.below(candidates.size())];
   return *std::ranges::max_element(candidates, {},
                                    [&](uint32_t index) { return shape.scores[index]; });
 }
@@ -184,14 +185,14 @@ uint32_t ClusterCache::choose(const model::ClusterState& state, const Request& r
 std::optional<size_t> ClusterCache::share_card(Shape& shape, uint32_t index, base::Random& random) {
   const Offer& offer = fleet_[index].offer;
   if (shape.demand.shares.empty()) return std::nullopt;
-  if (outlook_.scale().policy == Policy::Random) {
+  if (workload_model_.scale().policy == Policy::Random) {
     std::vector<size_t> cards;
     for (size_t i = 0; i < offer.cards.size(); ++i) {
       if (card_fits_shares(offer, i, shape.demand)) cards.push_back(i);
     }
     return cards[random.below(cards.size())];
   }
-  const int32_t card = score_entry(shape, fleet_, index, filters_, outlook_).card;
+  const int32_t card = score_entry(shape, fleet_, index, filters_, workload_model_).card;
   return card >= 0 ? static_cast<size_t>(card) : tightest_card(offer, shape.demand);
 }
 

@@ -11,20 +11,21 @@
 
 #include "placement/filters.h"
 #include "placement/fleet.h"
-#include "placement/outlook.h"
 #include "placement/place.h"
 #include "placement/shape.h"
 #include "placement/strategies.h"
+#include "placement/workload_model.h"
 
 namespace placement {
 
 class ClusterCache {
  public:
-  ClusterCache(model::ClusterName name, Policy policy) : name_(std::move(name)), outlook_(policy) {}
+  ClusterCache(model::ClusterName name, Policy policy)
+      : name_(std::move(name)), workload_model_(policy) {}
 
   const model::ClusterName& name() const { return name_; }
   Fleet& fleet() { return fleet_; }
-  Outlook& outlook() { return outlook_; }
+  WorkloadModel& workload_model() { return workload_model_; }
   Filters& filters() { return filters_; }
   // Forgets the instances, keeps what was learned of the workload.
   void forget_instances();
@@ -72,7 +73,7 @@ class ClusterCache {
   model::ClusterName name_;
   Fleet fleet_;
   Filters filters_;
-  Outlook outlook_;
+  WorkloadModel workload_model_;
   std::vector<Request> workload_;  // Empty: it is learned.
   std::vector<std::unique_ptr<Shape>> shapes_;
   std::unordered_map<std::string, uint32_t> shape_numbers_;  // Looked up, never iterated.

@@ -86,8 +86,8 @@ void Fleet::update(const model::ContainerInstance& instance) {
   const bool anew = added || !entry.known;
   entry.known = true;
   entry.offer = offer_of(instance);
-  entry.standing = pack::standing_of(entry.offer);
-  entry.standing_at = 0;
+  entry.summary = pack::summary_of(entry.offer);
+  entry.summary_at = 0;
   const uint64_t facts = facts_of(instance);
   const pack::Hardware hardware = hardware_of(instance, entry.offer);
   if (anew || facts != entry.facts || hardware != entry.hardware) {
@@ -106,7 +106,7 @@ void Fleet::remove(const model::InstanceArn& arn) {
   Entry& entry = entries_[index];
   entry.known = false;
   entry.offer = {};
-  entry.standing = {};
+  entry.summary = {};
   entry.pinned = {};
   entry.facts_changed_at = sequence_;
 }

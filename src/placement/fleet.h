@@ -20,9 +20,9 @@ struct Entry {
   Offer offer;
   bool known = true;  // False: the instance is gone, or in another cluster now.
   pack::Hardware hardware;
-  pack::Standing standing;
-  uint64_t standing_at = 0;  // When standing's reach and potential were computed.
-  uint32_t profile = 0;      // The outlook's.
+  pack::InstanceSummary summary;
+  uint64_t summary_at = 0;  // When summary's reach and potential were computed.
+  uint32_t profile = 0;     // The workload model's.
   PinnedCores pinned;
   uint64_t facts = 0;  // A hash of all that an expression may ask but tasks.
   uint64_t facts_changed_at = 0;

@@ -41,7 +41,7 @@ void Engine::set_policy(const model::ClusterState& state, const model::ClusterNa
                         Policy policy) {
   const auto found = cache_->clusters.find(cluster);
   const bool known = found != cache_->clusters.end();
-  if (known && found->second.outlook().scale().policy == policy) return;
+  if (known && found->second.workload_model().scale().policy == policy) return;
   if (known) found->second = ClusterCache(cluster, policy);  // In its place: it is pointed to.
   ClusterCache& made = cache_->clusters.try_emplace(cluster, cluster, policy).first->second;
   for (const auto& [arn, instance] : state.instances) {
@@ -143,8 +143,8 @@ base::Result<Explanation> Engine::explain(const model::ClusterState& state,
 
 double Engine::fragments(const model::ClusterState& state, const model::ClusterName& cluster) {
   ClusterCache& cache = cache_->cluster(cluster);
-  cache.outlook().sync(state, cache.fleet(), cache.filters());
-  return cache.outlook().fragments(cache.fleet());
+  cache.workload_model().sync(state, cache.fleet(), cache.filters());
+  return cache.workload_model().fragments(cache.fleet());
 }
 
 }  // namespace placement

@@ -73,13 +73,13 @@ class Memo {
   // nullptr: judge it.
   const int32_t* find(const Entry& entry, Unmet unmet) const {
     const Known& known = known_[place_of(entry)];
-    const bool same = known.entry != nullptr && known.digest == entry.standing.digest &&
+    const bool same = known.entry != nullptr && known.digest == entry.summary.digest &&
                       known.unmet == unmet && known.entry->profile == entry.profile &&
-                      !entry.standing.special && known.entry->standing.same_state(entry.standing);
+                      !entry.summary.special && known.entry->summary.same_state(entry.summary);
     return same ? &known.level : nullptr;
   }
   void add(const Entry& entry, Unmet unmet, int32_t level) {
-    known_[place_of(entry)] = {entry.standing.digest, &entry, unmet, level};
+    known_[place_of(entry)] = {entry.summary.digest, &entry, unmet, level};
   }
 
  private:
@@ -90,7 +90,7 @@ class Memo {
     int32_t level = 0;
   };
   static size_t place_of(const Entry& entry) {
-    return (entry.standing.digest + entry.profile) % std::tuple_size_v<decltype(known_)>;
+    return (entry.summary.digest + entry.profile) % std::tuple_size_v<decltype(known_)>;
   }
 
   std::array<Known, 64> known_{};
@@ -99,9 +99,10 @@ class Memo {
 // Goes on with judging entries whose profile has changed. Whether they fit does not depend on it.
 // It goes round: a change on the way makes it go once round from where it is, so that those at the
 // end come to their turn however often the workload changes.
-void continue_pass(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
-  if (outlook.changed_at() > shape.pass_until) {
-    shape.pass_until = outlook.changed_at();
+void continue_pass(Shape& shape, Fleet& fleet, const Filters& filters,
+                   const WorkloadModel& workload_model) {
+  if (workload_model.changed_at() > shape.pass_until) {
+    shape.pass_until = workload_model.changed_at();
     shape.pass_left = shape.scores.size();
   }
   if (shape.pass_left == 0) return;
@@ -117,14 +118,14 @@ void continue_pass(Shape& shape, Fleet& fleet, const Filters& filters, const Out
     }
     const auto index = static_cast<uint32_t>(shape.pass_next++);
     --shape.pass_left;
-    if (shape.scores[index] < 0 || outlook.changed_at(index) <= shape.pass_since) continue;
+    if (shape.scores[index] < 0 || workload_model.changed_at(index) <= shape.pass_since) continue;
     const Entry& entry = fleet[index];
     if (const int32_t* level = memo.find(entry, {})) {
       set_score(shape, index, *level);
       continue;
     }
     --budget;
-    const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
+    const int32_t level = score_entry(shape, fleet, index, filters, workload_model).level;
     set_score(shape, index, level);
     memo.add(entry, {}, level);
   }
@@ -132,13 +133,14 @@ void continue_pass(Shape& shape, Fleet& fleet, const Filters& filters, const Out
 }
 
 // The first scores of a shape.
-void score_all(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
+void score_all(Shape& shape, Fleet& fleet, const Filters& filters,
+               const WorkloadModel& workload_model) {
   Memo memo;
   const bool memorable = shape.demand.host_ports.empty();
   for (uint32_t index = 0; index < fleet.size(); ++index) {
     const Entry& entry = fleet[index];
     if (!memorable || !entry.known || !entry.offer.active) {
-      set_score(shape, index, score_entry(shape, fleet, index, filters, outlook).level);
+      set_score(shape, index, score_entry(shape, fleet, index, filters, workload_model).level);
       continue;
     }
     const Unmet unmet = unmet_of(shape, index, filters);
@@ -146,74 +148,74 @@ void score_all(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook
       set_score(shape, index, *level);
       continue;
     }
-    const int32_t level = score_entry(shape, fleet, index, filters, outlook).level;
+    const int32_t level = score_entry(shape, fleet, index, filters, workload_model).level;
     set_score(shape, index, level);
     memo.add(entry, unmet, level);
   }
-  shape.pass_since = shape.pass_until = outlook.changed_at();
+  shape.pass_since = shape.pass_until = workload_model.changed_at();
   shape.pass_left = 0;
 }
 
-// What blockers_of() and distance_of() say, from the standing alone.
-struct Glance {
+// What blockers_of() and distance_of() say, from the summary alone.
+struct QuickCheck {
   Blockers blockers;
   uint32_t share_cards = 0;
   int32_t missing = 0;
 };
 
-Glance glance(const Shape& shape, const Entry& entry) {
+QuickCheck check(const Shape& shape, const Entry& entry) {
   const Demand& demand = shape.demand;
-  const pack::Standing& standing = entry.standing;
-  Glance glance;
-  Blockers& blockers = glance.blockers;
-  blockers.agent = !standing.connected;
-  blockers.cpu = demand.cpu_units > standing.cpu_free && demand.cpu_units > 0;
-  blockers.memory = demand.memory_mib > standing.memory_free && demand.memory_mib > 0;
-  if (blockers.cpu) glance.missing += shortage(demand.cpu_units, standing.cpu_free);
-  if (blockers.memory) glance.missing += shortage(demand.memory_mib, standing.memory_free);
-  if (standing.whole_free < demand.whole_gpus) {
+  const pack::InstanceSummary& summary = entry.summary;
+  QuickCheck check;
+  Blockers& blockers = check.blockers;
+  blockers.agent = !summary.connected;
+  blockers.cpu = demand.cpu_units > summary.cpu_free && demand.cpu_units > 0;
+  blockers.memory = demand.memory_mib > summary.memory_free && demand.memory_mib > 0;
+  if (blockers.cpu) check.missing += shortage(demand.cpu_units, summary.cpu_free);
+  if (blockers.memory) check.missing += shortage(demand.memory_mib, summary.memory_free);
+  if (summary.whole_free < demand.whole_gpus) {
     blockers.gpu = true;
-    glance.missing += shortage(demand.whole_gpus, standing.whole_free);
+    check.missing += shortage(demand.whole_gpus, summary.whole_free);
   }
   const int32_t gpus = entry.offer.whole_gpus;
-  if (demand.all_gpus && (gpus == 0 || standing.whole_free != gpus)) {
+  if (demand.all_gpus && (gpus == 0 || summary.whole_free != gpus)) {
     blockers.gpu = true;
-    glance.missing += shortage(std::max(gpus, 1), standing.whole_free);
+    check.missing += shortage(std::max(gpus, 1), summary.whole_free);
   }
   if (!demand.shares.empty()) {
-    const bool whole_to_spare = standing.whole_free > demand.whole_gpus;
+    const bool whole_to_spare = summary.whole_free > demand.whole_gpus;
     int32_t most_milli = 0;
-    for (size_t i = 0; i < standing.cards; ++i) {
-      if (standing.milli[i] == model::whole_gpu_milli && !whole_to_spare) continue;
-      most_milli = std::max<int32_t>(most_milli, standing.milli[i]);
-      if ((standing.share_milli[i] > 0 || standing.share_memory_mib[i] > 0) &&
-          standing.share_milli[i] >= shape.share_sum.milli &&
-          standing.share_memory_mib[i] >= shape.share_sum.memory_mib) {
-        glance.share_cards |= 1U << i;
+    for (size_t i = 0; i < summary.cards; ++i) {
+      if (summary.milli[i] == model::whole_gpu_milli && !whole_to_spare) continue;
+      most_milli = std::max<int32_t>(most_milli, summary.milli[i]);
+      if ((summary.share_milli[i] > 0 || summary.share_memory_mib[i] > 0) &&
+          summary.share_milli[i] >= shape.share_sum.milli &&
+          summary.share_memory_mib[i] >= shape.share_sum.memory_mib) {
+        check.share_cards |= 1U << i;
       }
     }
-    if (glance.share_cards == 0) {
+    if (check.share_cards == 0) {
       blockers.gpu = true;
-      glance.missing += shortage(shape.share_milli, most_milli);
+      check.missing += shortage(shape.share_milli, most_milli);
     }
   }
   blockers.never = (blockers.cpu && demand.cpu_units > entry.offer.cpu_registered) ||
                    (blockers.memory && demand.memory_mib > entry.offer.memory_registered) ||
                    (blockers.gpu && lacks_gpus(entry.offer, demand));
-  return glance;
+  return check;
 }
 
-// As glance(), for what a standing does not say.
-Glance look(const Shape& shape, const Entry& entry) {
-  Glance glance;
-  glance.blockers = blockers_of(entry.offer, shape.demand);
-  glance.missing = missing_of(entry.offer, shape.demand, glance.blockers);
-  for (size_t i = 0; i < entry.standing.cards; ++i) {
+// As check(), for what a summary does not say.
+QuickCheck look(const Shape& shape, const Entry& entry) {
+  QuickCheck check;
+  check.blockers = blockers_of(entry.offer, shape.demand);
+  check.missing = missing_of(entry.offer, shape.demand, check.blockers);
+  for (size_t i = 0; i < entry.summary.cards; ++i) {
     if (!entry.offer.cards[i].mig && card_fits_shares(entry.offer, i, shape.demand)) {
-      glance.share_cards |= 1U << i;
+      check.share_cards |= 1U << i;
     }
   }
-  return glance;
+  return check;
 }
 
 void recall_share_sum(Shape& shape, int64_t gpu_memory_mib) {
@@ -280,21 +282,21 @@ base::Result<Shape> make_shape(const Request& request, Filters& filters) {
 }
 
 pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filters& filters,
-                        const Outlook& outlook) {
+                        const WorkloadModel& workload_model) {
   Entry& entry = fleet.entry(index);
   if (!entry.known || !entry.offer.active) return {.level = never_considered, .card = -1};
   const auto [lasting, passing] = unmet_of(shape, index, filters);
   recall_share_sum(shape, entry.hardware.gpu_memory_mib);
   const Demand& demand = shape.demand;
-  const bool plain = !entry.standing.special && demand.host_ports.empty() &&
+  const bool plain = !entry.summary.special && demand.host_ports.empty() &&
                      demand.mig_profiles.empty() && demand.contradiction.empty();
-  const Glance seen = plain ? glance(shape, entry) : look(shape, entry);
+  const QuickCheck seen = plain ? check(shape, entry) : look(shape, entry);
   if (lasting + passing > 0 || seen.blockers.any()) {
     return {.level = -1 - distance_of(seen.blockers, seen.missing, lasting, passing), .card = -1};
   }
-  outlook.refresh(entry, fleet.sequence());
+  workload_model.refresh(entry, fleet.sequence());
   return pack::score(
-      outlook.scale(), outlook.profile_of(entry), entry.standing,
+      workload_model.scale(), workload_model.profile_of(entry), entry.summary,
       {.cpu_units = demand.cpu_units,
        .memory_mib = demand.memory_mib,
        .whole_gpus = demand.all_gpus ? entry.offer.whole_gpus_free : demand.whole_gpus,
@@ -303,7 +305,8 @@ pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filter
        .share_milli = demand.shares.empty() ? 0 : shape.share_milli});
 }
 
-void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook) {
+void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters,
+                 const WorkloadModel& workload_model) {
   if (shape.scores.size() < fleet.size()) {
     const size_t blocks = (fleet.size() + block - 1) / block;
     if (shape.pass_left > 0) shape.pass_left += blocks * block - shape.scores.size();
@@ -311,14 +314,14 @@ void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlo
     shape.block_best.resize(blocks, never_considered);
   }
   if (shape.synced_at == 0) {
-    score_all(shape, fleet, filters, outlook);
+    score_all(shape, fleet, filters, workload_model);
   } else {
     fleet.changed_since(shape.synced_at, [&](uint32_t index) {
-      set_score(shape, index, score_entry(shape, fleet, index, filters, outlook).level);
+      set_score(shape, index, score_entry(shape, fleet, index, filters, workload_model).level);
     });
   }
   shape.synced_at = fleet.sequence();
-  continue_pass(shape, fleet, filters, outlook);
+  continue_pass(shape, fleet, filters, workload_model);
 }
 
 void forget_scores(Shape& shape) {

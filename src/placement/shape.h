@@ -12,9 +12,9 @@
 #include "placement/demand.h"
 #include "placement/filters.h"
 #include "placement/fleet.h"
-#include "placement/outlook.h"
 #include "placement/place.h"
 #include "placement/rules.h"
+#include "placement/workload_model.h"
 
 namespace placement {
 
@@ -54,11 +54,12 @@ void append_shape_key(const Request& request, std::string& key);
 // Errors: InvalidParameterException from the constraints and strategies.
 base::Result<Shape> make_shape(const Request& request, Filters& filters);
 
-// The score of one entry; the fleet's filters and outlook must be synced.
+// The score of one entry; the fleet's filters and workload model must be synced.
 pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filters& filters,
-                        const Outlook& outlook);
+                        const WorkloadModel& workload_model);
 
-void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters, const Outlook& outlook);
+void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters,
+                 const WorkloadModel& workload_model);
 
 // Forgets the scores, for a fleet that begins anew.
 void forget_scores(Shape& shape);

@@ -20,16 +20,16 @@ bool resets(const api::ecs::DeploymentConfiguration& configuration) {
   return !breaker || breaker->reset_on_healthy_task.value_or(true);
 }
 
-void count_healthy(Draft& draft, int32_t healthy) {
-  const model::Deployment& primary = draft.service().deployments.front();
+void count_healthy(Plan& plan, int32_t healthy) {
+  const model::Deployment& primary = plan.service().deployments.front();
   if (healthy == primary.healthy_seen) return;
   const bool more = healthy > primary.healthy_seen;
-  model::Deployment& altered = draft.altered().deployments.front();
+  model::Deployment& altered = plan.altered().deployments.front();
   altered.healthy_seen = healthy;
   if (!more) return;
   altered.failures_in_row = 0;
   altered.start_not_before.reset();
-  if (resets(draft.service().deployment_configuration)) altered.breaker_failures = 0;
+  if (resets(plan.service().deployment_configuration)) altered.breaker_failures = 0;
 }
 
 }  // namespace
@@ -57,38 +57,38 @@ bool breaker_enabled(const api::ecs::DeploymentConfiguration& configuration) {
   return breaker && breaker->enable.value_or(false);
 }
 
-void watch_primary(Draft& draft, const Census& census) {
-  if (draft.service().deployments.empty()) return;
-  const std::string id = draft.service().deployments.front().id;
-  count_healthy(draft, count_of(census.group(id), Phase::Healthy));
-  const model::Deployment& primary = draft.service().deployments.front();
-  const auto& configuration = draft.service().deployment_configuration;
+void watch_primary(Plan& plan, const ClassifiedTasks& classified) {
+  if (plan.service().deployments.empty()) return;
+  const std::string id = plan.service().deployments.front().id;
+  count_healthy(plan, count_of(classified.group(id), Phase::Healthy));
+  const model::Deployment& primary = plan.service().deployments.front();
+  const auto& configuration = plan.service().deployment_configuration;
   if (primary.rollout_state != api::ecs::DeploymentRolloutState::InProgress ||
       !breaker_enabled(configuration)) {
     return;
   }
-  const int32_t threshold = breaker_threshold(configuration, draft.service().desired_count);
+  const int32_t threshold = breaker_threshold(configuration, plan.service().desired_count);
   const auto* const kept =
-      model::find_service_deployment(draft.situation.state, primary.service_deployment);
+      model::find_service_deployment(plan.input.state, primary.service_deployment);
   const bool tripped = primary.breaker_failures >= threshold;
   const bool news = kept != nullptr && (kept->failure_count != primary.breaker_failures ||
                                         kept->threshold != threshold || tripped);
   if (news) {
-    model::ServiceDeployment& rollout = *draft.rollout(primary.service_deployment);
+    model::ServiceDeployment& rollout = *plan.rollout(primary.service_deployment);
     rollout.failure_count = primary.breaker_failures;
     rollout.threshold = threshold;
-    rollout.updated_at = draft.situation.now;
+    rollout.updated_at = plan.input.now;
     if (tripped) rollout.breaker = api::ecs::ServiceDeploymentRollbackMonitorsStatus::Triggered;
   }
   if (!tripped) return;
-  fail_primary(draft, "tasks failed to start",
+  fail_primary(plan, "tasks failed to start",
                configuration.deployment_circuit_breaker->rollback.value_or(false)
                    ? AfterFailure::RollBack
                    : AfterFailure::Stay);
 }
 
-void note_unhealthy(Draft& draft) {
-  model::Deployment& primary = draft.altered().deployments.front();
+void note_unhealthy(Plan& plan) {
+  model::Deployment& primary = plan.altered().deployments.front();
   ++primary.failed_tasks;
   if (primary.rollout_state == api::ecs::DeploymentRolloutState::InProgress) {
     ++primary.breaker_failures;

@@ -3,8 +3,8 @@
 // ECS API reference, DeploymentCircuitBreaker and ThresholdConfiguration.
 #pragma once
 
-#include "reconcile/census.h"
-#include "reconcile/draft.h"
+#include "reconcile/classify.h"
+#include "reconcile/plan.h"
 
 namespace reconcile {
 
@@ -18,9 +18,9 @@ bool breaker_enabled(const api::ecs::DeploymentConfiguration& configuration);
 // Takes in what the PRIMARY deployment's tasks show: one more healthy than before ends a row of
 // failures. Trips where the threshold is reached: the deployment FAILED, with rollback back to the
 // last one that was completed.
-void watch_primary(Draft& draft, const Census& census);
+void watch_primary(Plan& plan, const ClassifiedTasks& classified);
 
 // A task of the PRIMARY deployment is stopped because its health check fails.
-void note_unhealthy(Draft& draft);
+void note_unhealthy(Plan& plan);
 
 }  // namespace reconcile

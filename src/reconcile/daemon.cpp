@@ -20,33 +20,33 @@ bool of_daemon(const model::ClusterState& state, const model::Task& task,
   return service != nullptr && service->scheduling == api::ecs::SchedulingStrategy::Daemon;
 }
 
-bool only_daemons_left(const Situation& situation, const model::ContainerInstance& instance) {
+bool only_daemons_left(const Input& input, const model::ContainerInstance& instance) {
   return std::ranges::all_of(instance.tasks, [&](const model::TaskArn& arn) {
-    const model::Task* const task = model::find_task(situation.state, arn);
-    return task == nullptr || of_daemon(situation.state, *task, situation.service);
+    const model::Task* const task = model::find_task(input.state, arn);
+    return task == nullptr || of_daemon(input.state, *task, input.service);
   });
 }
 
 class Daemons {
  public:
-  Daemons(Draft& draft, const Census& census)
-      : draft_(draft), census_(census), situation_(draft.situation) {
-    fit_.insert(situation_.fit.begin(), situation_.fit.end());
+  Daemons(Plan& plan, const ClassifiedTasks& classified)
+      : plan_(plan), tasks_(classified), input_(plan.input) {
+    fit_.insert(input_.fit.begin(), input_.fit.end());
     desired_ = static_cast<int32_t>(fit_.size());
     sort_members();
   }
 
   bool plan() {
-    const model::Deployment& primary = draft_.service().deployments.front();
-    if (draft_.service().desired_count != desired_) draft_.altered().desired_count = desired_;
-    const Limits limits = limits_of(draft_.service(), desired_);
+    const model::Deployment& primary = plan_.service().deployments.front();
+    if (plan_.service().desired_count != desired_) plan_.altered().desired_count = desired_;
+    const Limits limits = limits_of(plan_.service(), desired_);
     const bool failed = primary.rollout_state == api::ecs::DeploymentRolloutState::Failed;
     for (const Member& member : unwanted_) stop(member);
     if (!failed) replace(limits);
-    const bool waits = primary.start_not_before && *primary.start_not_before > situation_.now;
+    const bool waits = primary.start_not_before && *primary.start_not_before > input_.now;
     if (waits) {
-      draft_.wake_at(*primary.start_not_before);
-      draft_.say(backoff_event(draft_.service()));
+      plan_.wake_at(*primary.start_not_before);
+      plan_.say(backoff_event(plan_.service()));
     }
     if (!failed && !waits) start();
     return displaced_.empty() && unwanted_.empty() && missing() == 0 &&
@@ -55,8 +55,8 @@ class Daemons {
 
  private:
   void sort_members() {
-    const std::string& id = draft_.service().deployments.front().id;
-    for (const auto& [group, members] : census_.groups) {
+    const std::string& id = plan_.service().deployments.front().id;
+    for (const auto& [group, members] : tasks_.groups) {
       for (const Member& member : members) {
         const model::InstanceArn& on = member.task->instance;
         if (!fit_.contains(on)) {
@@ -73,9 +73,9 @@ class Daemons {
 
   // Its instance is not one of ours now. One whose agent is away for a while may be again.
   bool leaves(const Member& member) const {
-    const auto* const instance = model::find_instance(situation_.state, member.task->instance);
+    const auto* const instance = model::find_instance(input_.state, member.task->instance);
     if (instance == nullptr) return true;
-    if (member.footing == Footing::Draining) return only_daemons_left(situation_, *instance);
+    if (member.footing == Footing::Draining) return only_daemons_left(input_, *instance);
     return instance->agent_connected;
   }
 
@@ -91,7 +91,7 @@ class Daemons {
   }
 
   void stop(const Member& member) {
-    draft_.stop(*member.task, stop_reason(member, draft_.service().deployments.front().id));
+    plan_.stop(*member.task, stop_reason(member, plan_.service().deployments.front().id));
   }
 
   // The old one has to go before the new one comes: as many at a time as the minimum allows.
@@ -105,38 +105,38 @@ class Daemons {
         --serving;
       }
       if (member.phase == Phase::Unhealthy &&
-          member.task->started_by == draft_.service().deployments.front().id) {
-        note_unhealthy(draft_);
+          member.task->started_by == plan_.service().deployments.front().id) {
+        note_unhealthy(plan_);
       }
       stop(member);
     }
   }
 
   void start() {
-    const model::Deployment& primary = draft_.service().deployments.front();
+    const model::Deployment& primary = plan_.service().deployments.front();
     for (const model::InstanceArn& on : fit_) {
       if (current_.contains(on) || taken_.contains(on) || still_stopping(on)) continue;
-      if (static_cast<int32_t>(draft_.decisions.starts.size()) >= situation_.options.most_at_once) {
-        draft_.decisions.more = true;
+      if (static_cast<int32_t>(plan_.decisions.starts.size()) >= input_.options.most_at_once) {
+        plan_.decisions.more = true;
         return;
       }
-      draft_.decisions.starts.push_back(
-          {.id = primary.id, .source = draft_.service().source, .count = 1, .on = on, .zone = {}});
+      plan_.decisions.starts.push_back(
+          {.id = primary.id, .source = plan_.service().source, .count = 1, .on = on, .zone = {}});
     }
   }
 
   bool still_stopping(const model::InstanceArn& on) const {
-    if (census_.stopping == 0) return false;
-    const auto* const tasks = model::tasks_of(situation_.state, draft_.service());
-    const auto* const instance = model::find_instance(situation_.state, on);
+    if (tasks_.stopping == 0) return false;
+    const auto* const tasks = model::tasks_of(input_.state, plan_.service());
+    const auto* const instance = model::find_instance(input_.state, on);
     return tasks != nullptr && std::ranges::any_of(instance->tasks, [&](const auto& arn) {
              return tasks->contains(arn);
            });
   }
 
-  Draft& draft_;
-  const Census& census_;
-  const Situation& situation_;
+  Plan& plan_;
+  const ClassifiedTasks& tasks_;
+  const Input& input_;
   std::set<model::InstanceArn> fit_;
   int32_t desired_ = 0;
   std::map<model::InstanceArn, Member> current_;
@@ -147,8 +147,8 @@ class Daemons {
 
 }  // namespace
 
-bool plan_daemon(Draft& draft, const Census& census) {
-  return Daemons(draft, census).plan();
+bool plan_daemon(Plan& plan, const ClassifiedTasks& classified) {
+  return Daemons(plan, classified).plan();
 }
 
 }  // namespace reconcile

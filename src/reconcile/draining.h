@@ -16,7 +16,6 @@ enum class Footing : uint8_t {
 };
 
 // `wake` becomes earlier where the instance may yet be lost.
-Footing footing_of(const Situation& situation, const model::ContainerInstance& instance,
-                   base::Time& wake);
+Footing footing_of(const Input& input, const model::ContainerInstance& instance, base::Time& wake);
 
 }  // namespace reconcile

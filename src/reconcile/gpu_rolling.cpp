@@ -44,9 +44,9 @@ int32_t whole_gpus(const model::ClusterState& state, const model::TaskDefinition
 }
 
 // So many of the displaced tasks hold the GPUs that one new task needs.
-int32_t displaced_for_one(const Draft& draft, const Pool& pool) {
+int32_t displaced_for_one(const Plan& plan, const Pool& pool) {
   const int32_t needed =
-      std::max(whole_gpus(draft.situation.state, draft.service().source.task_definition), 1);
+      std::max(whole_gpus(plan.input.state, plan.service().source.task_definition), 1);
   size_t held = 1;
   for (const Member& member : pool.displaced) held = std::max(held, member.task->held.gpus.size());
   const auto each = static_cast<int32_t>(held);
@@ -55,8 +55,8 @@ int32_t displaced_for_one(const Draft& draft, const Pool& pool) {
 
 // A task of the new kind found no GPU: when it was to start, or while it waits in the queue of the
 // cluster's own machines. For an Auto Scaling group, machines may yet come.
-bool lacks_gpus(const Draft& draft, const Pool& pool) {
-  const auto& unplaced = draft.situation.unplaced;
+bool lacks_gpus(const Plan& plan, const Pool& pool) {
+  const auto& unplaced = plan.input.unplaced;
   if (unplaced) return unplaced->reason == placement::reason_gpu;
   return std::ranges::any_of(pool.current, [](const Member& member) {
     return member.phase == Phase::Waiting && member.task->capacity_provider == model::berth_queue &&
@@ -64,14 +64,14 @@ bool lacks_gpus(const Draft& draft, const Pool& pool) {
   });
 }
 
-std::string stuck_event(const Draft& draft) {
-  const auto& configuration = draft.service().deployment_configuration;
+std::string stuck_event(const Plan& plan) {
+  const auto& configuration = plan.service().deployment_configuration;
   return base::format(
       "(service {}) cannot replace its tasks: no GPU is free, and none can come free without "
       "stopping a task, which minimumHealthyPercent {} forbids. Lower minimumHealthyPercent, add "
       "GPUs to the cluster, or tag the service or the cluster {}={} to have one task replaced "
       "after the other.",
-      draft.service().name, configuration.minimum_healthy_percent.value_or(100), gpu_rolling_tag,
+      plan.service().name, configuration.minimum_healthy_percent.value_or(100), gpu_rolling_tag,
       gpu_rolling_replace);
 }
 
@@ -82,23 +82,23 @@ bool replaces_gpu_tasks(const model::ClusterState& state, const model::Service& 
   return has_replace_tag(service.tags) || (cluster != nullptr && has_replace_tag(cluster->tags));
 }
 
-bool roll_on_full_gpus(Draft& draft, const Pool& pool, std::vector<Member>& stops) {
-  if (!lacks_gpus(draft, pool) || pool.displaced.empty() || !stops.empty() || pool.stopping > 0) {
+bool roll_on_full_gpus(Plan& plan, const Pool& pool, std::vector<Member>& stops) {
+  if (!lacks_gpus(plan, pool) || pool.displaced.empty() || !stops.empty() || pool.stopping > 0) {
     return false;
   }
-  if (gpu_coming_free(draft.situation.state, draft.service().cluster)) return true;
-  if (!replaces_gpu_tasks(draft.situation.state, draft.service())) {
-    draft.say(stuck_event(draft));
+  if (gpu_coming_free(plan.input.state, plan.service().cluster)) return true;
+  if (!replaces_gpu_tasks(plan.input.state, plan.service())) {
+    plan.say(stuck_event(plan));
     return true;
   }
   const int32_t missing = std::max(pool.limits.lower - serving_of(pool), 0);
-  const int32_t may_stop = displaced_for_one(draft, pool) - missing;
+  const int32_t may_stop = displaced_for_one(plan, pool) - missing;
   const bool moving =
       count_of(pool.current, Phase::Healthy) + count_of(pool.current, Phase::Waiting) <
       static_cast<int32_t>(pool.current.size());
   if (moving) return true;
   if (may_stop <= 0) return false;
-  stops = first_to_go(draft, pool.displaced, static_cast<size_t>(may_stop));
+  stops = first_to_go(plan, pool.displaced, static_cast<size_t>(may_stop));
   return !stops.empty();
 }
 

@@ -20,6 +20,6 @@ bool replaces_gpu_tasks(const model::ClusterState& state, const model::Service& 
 // way, or adds to `stops` the displaced tasks to be replaced now. Never more than the tasks whose
 // GPUs one new task needs are missing below the healthy minimum at a time. True when it has done
 // either.
-bool roll_on_full_gpus(Draft& draft, const Pool& pool, std::vector<Member>& stops);
+bool roll_on_full_gpus(Plan& plan, const Pool& pool, std::vector<Member>& stops);
 
 }  // namespace reconcile

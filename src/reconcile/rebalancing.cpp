@@ -40,12 +40,12 @@ std::vector<std::string> zones_of(const model::ClusterState& state,
   return {zones.begin(), zones.end()};
 }
 
-std::optional<std::string> zone_to_fill(const Situation& situation, const Pool& pool) {
+std::optional<std::string> zone_to_fill(const Input& input, const Pool& pool) {
   std::map<std::string, int32_t, std::less<>> tasks;
-  for (const std::string& zone : situation.zones) tasks.emplace(zone, 0);
+  for (const std::string& zone : input.zones) tasks.emplace(zone, 0);
   if (tasks.size() < 2) return std::nullopt;
   for (const Member& member : pool.current) {
-    const auto* const instance = model::find_instance(situation.state, member.task->instance);
+    const auto* const instance = model::find_instance(input.state, member.task->instance);
     if (instance == nullptr) continue;
     const auto found = tasks.find(zone_of(*instance));
     if (found != tasks.end()) ++found->second;

@@ -23,7 +23,7 @@ std::vector<std::string> zones_of(const model::ClusterState& state,
                                   const model::ClusterName& cluster);
 
 // The zone that should get one more task; nullopt where two zones differ by less than two tasks.
-// Zones that are not in situation.zones do not count. Cost: O(tasks).
-std::optional<std::string> zone_to_fill(const Situation& situation, const Pool& pool);
+// Zones that are not in input.zones do not count. Cost: O(tasks).
+std::optional<std::string> zone_to_fill(const Input& input, const Pool& pool);
 
 }  // namespace reconcile

@@ -35,7 +35,7 @@ struct Unplaced {
   std::string detail;
 };
 
-struct Situation {
+struct Input {
   const model::ClusterState& state;
   const model::Service& service;
   base::Time now;
@@ -71,6 +71,6 @@ struct Decisions {
   bool more = false;                    // Options::most_at_once has cut the pass short.
 };
 
-Decisions reconcile(const Situation& situation, base::Random& random);
+Decisions reconcile(const Input& input, base::Random& random);
 
 }  // namespace reconcile

@@ -9,10 +9,10 @@ namespace reconcile {
 namespace {
 
 // Stops of one pass, and what they leave.
-class Ledger {
+class StopList {
  public:
-  Ledger(Draft& draft, const Pool& pool)
-      : draft_(draft), pool_(pool), displaced_(pool.displaced), current_(pool.current) {
+  StopList(Plan& plan, const Pool& pool)
+      : plan_(plan), pool_(pool), displaced_(pool.displaced), current_(pool.current) {
     serving_ = serving_of(pool);
   }
 
@@ -36,13 +36,12 @@ class Ledger {
 
  private:
   int32_t stop_from(std::vector<Member>& members, int32_t count) {
-    const int32_t room =
-        draft_.situation.options.most_at_once - static_cast<int32_t>(stops_.size());
-    if (count > room) draft_.decisions.more = true;
+    const int32_t room = plan_.input.options.most_at_once - static_cast<int32_t>(stops_.size());
+    if (count > room) plan_.decisions.more = true;
     count = std::min(count, room);
     if (count <= 0) return 0;
     int32_t stopped = 0;
-    for (const Member& member : first_to_go(draft_, members, static_cast<size_t>(count))) {
+    for (const Member& member : first_to_go(plan_, members, static_cast<size_t>(count))) {
       if (serves(members, member) && serving_ - 1 < pool_.limits.lower) break;
       take(members, member);
       ++stopped;
@@ -62,7 +61,7 @@ class Ledger {
     std::erase_if(members, [&](const Member& one) { return one.task == member.task; });
   }
 
-  Draft& draft_;
+  Plan& plan_;
   const Pool& pool_;
   std::vector<Member> displaced_;
   std::vector<Member> current_;
@@ -72,14 +71,14 @@ class Ledger {
 
 // Displaced tasks that are in the way. Not healthy ones go one by one, and only while nothing else
 // is on the move: each may yet recover.
-void make_room(Ledger& ledger, const Pool& pool, int32_t count) {
+void make_room(StopList& stop_list, const Pool& pool, int32_t count) {
   if (count <= 0) return;
   const bool moving = pool.stopping > 0 || count_of(pool.current, Phase::Starting) > 0;
-  if (ledger.has(Phase::Unhealthy)) {
-    if (!moving) ledger.stop_displaced(1);
+  if (stop_list.has(Phase::Unhealthy)) {
+    if (!moving) stop_list.stop_displaced(1);
     return;
   }
-  ledger.stop_displaced(count);
+  stop_list.stop_displaced(count);
 }
 
 }  // namespace
@@ -108,33 +107,33 @@ int32_t serving_of(const Pool& pool) {
          count_of(pool.displaced, Phase::Settling);
 }
 
-Moves roll(Draft& draft, const Pool& pool, int32_t unplaced) {
+Moves roll(Plan& plan, const Pool& pool, int32_t unplaced) {
   Moves moves;
-  Ledger ledger(draft, pool);
-  if (pool.may_replace) ledger.stop_starting_displaced();
-  ledger.stop_current(ledger.current() - pool.desired - pool.spare);
+  StopList stop_list(plan, pool);
+  if (pool.may_replace) stop_list.stop_starting_displaced();
+  stop_list.stop_current(stop_list.current() - pool.desired - pool.spare);
   if (pool.may_replace) {
-    ledger.stop_displaced(
-        std::min(ledger.displaced(), ledger.healthy_current() + ledger.displaced() - pool.desired));
+    stop_list.stop_displaced(std::min(
+        stop_list.displaced(), stop_list.healthy_current() + stop_list.displaced() - pool.desired));
   }
-  const int32_t wanted = pool.may_start ? std::max(pool.desired - ledger.current(), 0) : 0;
+  const int32_t wanted = pool.may_start ? std::max(pool.desired - stop_list.current(), 0) : 0;
   if (unplaced > 0) {
     // What is stopping already gives back room.
-    if (pool.may_replace) make_room(ledger, pool, std::min(wanted, unplaced) - pool.stopping);
+    if (pool.may_replace) make_room(stop_list, pool, std::min(wanted, unplaced) - pool.stopping);
     moves.blocked = wanted;
   } else {
-    const int32_t room = pool.limits.upper - ledger.current() - ledger.displaced();
+    const int32_t room = pool.limits.upper - stop_list.current() - stop_list.displaced();
     const int32_t fits = std::clamp(room, 0, wanted);
-    const int32_t most = draft.situation.options.most_at_once;
+    const int32_t most = plan.input.options.most_at_once;
     moves.start = std::min(fits, most);
-    if (fits > most) draft.decisions.more = true;
+    if (fits > most) plan.decisions.more = true;
     moves.blocked = wanted - fits;
     // Those that were tried and found no place are as blocked as those that may not start; what is
     // stopping already gives back room.
     const int32_t stuck = std::max(tried_in_vain(pool) - pool.stopping, 0);
-    if (pool.may_replace) make_room(ledger, pool, moves.blocked + stuck);
+    if (pool.may_replace) make_room(stop_list, pool, moves.blocked + stuck);
   }
-  moves.stops = std::move(ledger).stops();
+  moves.stops = std::move(stop_list).stops();
   return moves;
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "reconcile/census.h"
-#include "reconcile/draft.h"
+#include "reconcile/classify.h"
+#include "reconcile/plan.h"
 
 namespace reconcile {
 
@@ -48,8 +48,8 @@ struct Moves {
   std::vector<Member> stops;
 };
 
-// Pure, but for the draft's seed. With `unplaced` tasks of the last start: stops only.
-Moves roll(Draft& draft, const Pool& pool, int32_t unplaced);
+// Pure, but for the plan's seed. With `unplaced` tasks of the last start: stops only.
+Moves roll(Plan& plan, const Pool& pool, int32_t unplaced);
 
 // Why the service stops this task, as stoppedReason.
 std::string stop_reason(const Member& member, std::string_view id);

@@ -20,14 +20,14 @@ std::string digits(base::Random& random, uint32_t count) {
   return text;
 }
 
-model::Deployment deployment_of(Draft& draft, model::ServiceRevisionArn revision,
+model::Deployment deployment_of(Plan& plan, model::ServiceRevisionArn revision,
                                 model::ServiceDeploymentArn rollout) {
   model::Deployment made;
-  made.id = "ecs-svc/" + digits(draft.random, 19);
+  made.id = "ecs-svc/" + digits(plan.random, 19);
   made.revision = std::move(revision);
   made.service_deployment = std::move(rollout);
-  made.created_at = draft.situation.now;
-  made.updated_at = draft.situation.now;
+  made.created_at = plan.input.now;
+  made.updated_at = plan.input.now;
   made.rollout_state_reason = base::format("ECS deployment {} in progress.", made.id);
   return made;
 }
@@ -37,72 +37,72 @@ bool ended(Status status) {
          status == Status::RollbackSuccessful || status == Status::RollbackFailed;
 }
 
-void end_rollout(Draft& draft, const model::ServiceDeploymentArn& arn, Status status,
+void end_rollout(Plan& plan, const model::ServiceDeploymentArn& arn, Status status,
                  std::string reason) {
-  const model::ServiceDeployment* const kept = draft.rollout_as_is(arn);
+  const model::ServiceDeployment* const kept = plan.rollout_as_is(arn);
   if (kept == nullptr || ended(kept->status)) return;
-  model::ServiceDeployment& rollout = *draft.rollout(arn);
+  model::ServiceDeployment& rollout = *plan.rollout(arn);
   rollout.status = status;
   rollout.status_reason = std::move(reason);
-  rollout.updated_at = draft.situation.now;
-  rollout.finished_at = draft.situation.now;
+  rollout.updated_at = plan.input.now;
+  rollout.finished_at = plan.input.now;
   rollout.paused_at.reset();
-  if (status == Status::Stopped) rollout.stopped_at = draft.situation.now;
+  if (status == Status::Stopped) rollout.stopped_at = plan.input.now;
   if (rollout.breaker == Monitor::Monitoring) rollout.breaker = Monitor::MonitoringComplete;
 }
 
-void begin_rollback(Draft& draft, const model::ServiceRevision& target, std::string_view why) {
-  auto& deployments = draft.altered().deployments;
+void begin_rollback(Plan& plan, const model::ServiceRevision& target, std::string_view why) {
+  auto& deployments = plan.altered().deployments;
   const model::ServiceDeploymentArn rollout = deployments.front().service_deployment;
   const auto kept = std::ranges::find(deployments, target.arn, &model::Deployment::revision);
   if (kept != deployments.end()) {
     std::rotate(deployments.begin(), kept, kept + 1);
   } else {
-    deployments.insert(deployments.begin(), deployment_of(draft, target.arn, rollout));
+    deployments.insert(deployments.begin(), deployment_of(plan, target.arn, rollout));
   }
   model::Deployment& primary = deployments.front();
   primary.service_deployment = rollout;
   primary.rollout_state = RolloutState::InProgress;
   primary.rollout_state_reason =
       base::format("ECS deployment: rolling back to deployment {}.", primary.id);
-  primary.updated_at = draft.situation.now;
+  primary.updated_at = plan.input.now;
   primary.breaker_failures = 0;
   primary.failures_in_row = 0;
   primary.start_not_before.reset();
-  draft.altered().source = target.source;
-  if (model::ServiceDeployment* const record = draft.rollout(rollout)) {
+  plan.altered().source = target.source;
+  if (model::ServiceDeployment* const record = plan.rollout(rollout)) {
     record->status = Status::RollbackInProgress;
     record->status_reason = std::string(why);
-    record->updated_at = draft.situation.now;
+    record->updated_at = plan.input.now;
     record->paused_at.reset();
     record->baking_since.reset();
     record->rollback.emplace();
     record->rollback->reason = std::string(why);
-    record->rollback->started_at = draft.situation.now;
+    record->rollback->started_at = plan.input.now;
     record->rollback->service_revision_arn = target.arn.str();
   }
-  draft.decisions.events.push_back(rollback_event(draft.service(), primary.id));
+  plan.decisions.events.push_back(rollback_event(plan.service(), primary.id));
 }
 
-void fail(Draft& draft, std::string_view why, std::string reason, AfterFailure after) {
-  model::Deployment& primary = draft.altered().deployments.front();
+void fail(Plan& plan, std::string_view why, std::string reason, AfterFailure after) {
+  model::Deployment& primary = plan.altered().deployments.front();
   const bool was_rollback = [&] {
-    const auto* const rollout = draft.rollout_as_is(primary.service_deployment);
+    const auto* const rollout = plan.rollout_as_is(primary.service_deployment);
     return rollout != nullptr && rollout->rollback.has_value();
   }();
   primary.rollout_state = RolloutState::Failed;
   primary.rollout_state_reason = reason;
-  primary.updated_at = draft.situation.now;
-  draft.decisions.events.push_back(failed_event(draft.service(), primary.id, why));
+  primary.updated_at = plan.input.now;
+  plan.decisions.events.push_back(failed_event(plan.service(), primary.id, why));
   const model::ServiceRevision* const target =
-      model::find_service_revision(draft.situation.state, draft.service().completed_revision);
+      model::find_service_revision(plan.input.state, plan.service().completed_revision);
   const bool can = target != nullptr && target->arn != primary.revision && !was_rollback;
   if (after == AfterFailure::RollBack && can) {
-    begin_rollback(draft, *target, reason);
+    begin_rollback(plan, *target, reason);
     return;
   }
   const bool wanted = was_rollback || after == AfterFailure::RollBack;
-  end_rollout(draft, primary.service_deployment, wanted ? Status::RollbackFailed : Status::Stopped,
+  end_rollout(plan, primary.service_deployment, wanted ? Status::RollbackFailed : Status::Stopped,
               wanted && !was_rollback
                   ? reason + " There is no completed deployment to roll back to."
                   : std::move(reason));
@@ -128,7 +128,7 @@ const api::ecs::DeploymentLifecycleHookDetail* detail_of(const model::ServiceDep
   return found == rollout.hooks.end() ? nullptr : &*found;
 }
 
-void open_hook(Draft& draft, const api::ecs::DeploymentLifecycleHook& hook, Stage stage,
+void open_hook(Plan& plan, const api::ecs::DeploymentLifecycleHook& hook, Stage stage,
                model::ServiceDeployment& rollout) {
   api::ecs::DeploymentLifecycleHookDetail detail;
   detail.hook_id = hook_id(stage);
@@ -136,70 +136,70 @@ void open_hook(Draft& draft, const api::ecs::DeploymentLifecycleHook& hook, Stag
   detail.status = HookStatus::AwaitingAction;
   if (hook.timeout_configuration && hook.timeout_configuration->timeout_in_minutes) {
     detail.expires_at =
-        draft.situation.now + std::chrono::minutes(*hook.timeout_configuration->timeout_in_minutes);
+        plan.input.now + std::chrono::minutes(*hook.timeout_configuration->timeout_in_minutes);
     detail.timeout_action = hook.timeout_configuration->action;
   }
   rollout.hooks.push_back(std::move(detail));
   rollout.paused_at = stage;
-  rollout.updated_at = draft.situation.now;
+  rollout.updated_at = plan.input.now;
 }
 
 // True while the bake time runs.
-bool baking(Draft& draft, const model::ServiceDeploymentArn& arn) {
-  const model::ServiceDeployment* const kept = draft.rollout_as_is(arn);
+bool baking(Plan& plan, const model::ServiceDeploymentArn& arn) {
+  const model::ServiceDeployment* const kept = plan.rollout_as_is(arn);
   if (kept == nullptr || kept->rollback) return false;
   const int32_t minutes = kept->configuration.bake_time_in_minutes.value_or(0);
   if (minutes <= 0) return false;
-  const base::Time since = kept->baking_since.value_or(draft.situation.now);
+  const base::Time since = kept->baking_since.value_or(plan.input.now);
   if (!kept->baking_since) {
-    model::ServiceDeployment& rollout = *draft.rollout(arn);
+    model::ServiceDeployment& rollout = *plan.rollout(arn);
     rollout.baking_since = since;
     rollout.updated_at = since;
   }
   const base::Time done = since + std::chrono::minutes(minutes);
-  draft.wake_at(done);
-  return done > draft.situation.now;
+  plan.wake_at(done);
+  return done > plan.input.now;
 }
 
-void complete(Draft& draft) {
-  model::Service& service = draft.altered();
+void complete(Plan& plan) {
+  model::Service& service = plan.altered();
   model::Deployment& primary = service.deployments.front();
   primary.rollout_state = RolloutState::Completed;
   primary.rollout_state_reason = base::format("ECS deployment {} completed.", primary.id);
-  primary.updated_at = draft.situation.now;
+  primary.updated_at = plan.input.now;
   service.completed_revision = primary.revision;
-  const model::ServiceDeployment* const rollout = draft.rollout_as_is(primary.service_deployment);
+  const model::ServiceDeployment* const rollout = plan.rollout_as_is(primary.service_deployment);
   const bool rolled_back = rollout != nullptr && rollout->rollback.has_value();
-  end_rollout(draft, primary.service_deployment,
+  end_rollout(plan, primary.service_deployment,
               rolled_back ? Status::RollbackSuccessful : Status::Successful, {});
-  draft.decisions.events.push_back(completed_event(service, primary.id));
+  plan.decisions.events.push_back(completed_event(service, primary.id));
 }
 
-void remove_empty(Draft& draft, const Census& census) {
-  const auto& deployments = draft.service().deployments;
+void remove_empty(Plan& plan, const ClassifiedTasks& classified) {
+  const auto& deployments = plan.service().deployments;
   const bool completed = deployments.front().rollout_state == RolloutState::Completed;
   const auto gone = [&](const model::Deployment& one) {
-    return one.id != deployments.front().id && census.group(one.id).empty() &&
-           (completed || one.revision != draft.service().completed_revision);
+    return one.id != deployments.front().id && classified.group(one.id).empty() &&
+           (completed || one.revision != plan.service().completed_revision);
   };
   if (std::ranges::none_of(deployments, gone)) return;
   std::vector<model::Deployment> kept;
   std::ranges::copy_if(deployments, std::back_inserter(kept), std::not_fn(gone));
-  draft.altered().deployments = std::move(kept);
+  plan.altered().deployments = std::move(kept);
 }
 
 }  // namespace
 
-void begin_deployment(Draft& draft) {
-  model::Service& service = draft.altered();
-  const base::Time now = draft.situation.now;
+void begin_deployment(Plan& plan) {
+  model::Service& service = plan.altered();
+  const base::Time now = plan.input.now;
   model::ServiceRevision revision{
-      .arn = model::service_revision_arn(service.arn, digits(draft.random, 19)),
+      .arn = model::service_revision_arn(service.arn, digits(plan.random, 19)),
       .service = service.arn,
       .created_at = now,
       .source = service.source};
   model::ServiceDeployment rollout;
-  rollout.arn = model::service_deployment_arn(service.arn, draft.random.hex(21));
+  rollout.arn = model::service_deployment_arn(service.arn, plan.random.hex(21));
   rollout.service = service.arn;
   rollout.created_at = now;
   rollout.updated_at = now;
@@ -215,14 +215,14 @@ void begin_deployment(Draft& draft) {
   }
   if (!service.deployments.empty()) {
     model::Deployment& before = service.deployments.front();
-    end_rollout(draft, before.service_deployment, Status::Stopped,
+    end_rollout(plan, before.service_deployment, Status::Stopped,
                 "A newer deployment has taken its place.");
   }
   service.deployments.insert(service.deployments.begin(),
-                             deployment_of(draft, revision.arn, rollout.arn));
+                             deployment_of(plan, revision.arn, rollout.arn));
   service.steady = false;
-  draft.decisions.revisions.push_back(std::move(revision));
-  draft.decisions.rollouts.emplace(rollout.arn, std::move(rollout));
+  plan.decisions.revisions.push_back(std::move(revision));
+  plan.decisions.rollouts.emplace(rollout.arn, std::move(rollout));
 }
 
 void end_hook(model::ServiceDeployment& rollout, Stage stage, HookStatus status) {
@@ -232,45 +232,45 @@ void end_hook(model::ServiceDeployment& rollout, Stage stage, HookStatus status)
   rollout.paused_at.reset();
 }
 
-void fail_primary(Draft& draft, std::string_view why, AfterFailure after) {
-  fail(draft, why, base::format("ECS deployment circuit breaker: {}.", why), after);
+void fail_primary(Plan& plan, std::string_view why, AfterFailure after) {
+  fail(plan, why, base::format("ECS deployment circuit breaker: {}.", why), after);
 }
 
-void stop_primary(Draft& draft, std::string_view why, AfterFailure after) {
-  fail(draft, why, base::format("ECS deployment: {}.", why), after);
+void stop_primary(Plan& plan, std::string_view why, AfterFailure after) {
+  fail(plan, why, base::format("ECS deployment: {}.", why), after);
 }
 
-bool held_by_hook(Draft& draft, Stage stage) {
-  const model::Deployment& primary = draft.service().deployments.front();
+bool held_by_hook(Plan& plan, Stage stage) {
+  const model::Deployment& primary = plan.service().deployments.front();
   const model::ServiceDeploymentArn arn = primary.service_deployment;
-  const model::ServiceDeployment* const kept = draft.rollout_as_is(arn);
+  const model::ServiceDeployment* const kept = plan.rollout_as_is(arn);
   if (primary.rollout_state != RolloutState::InProgress || kept == nullptr || kept->rollback) {
     return false;
   }
   const api::ecs::DeploymentLifecycleHook* const hook = hook_at(*kept, stage);
   if (hook == nullptr) return false;
-  if (detail_of(*kept, stage) == nullptr) open_hook(draft, *hook, stage, *draft.rollout(arn));
-  const auto& detail = *detail_of(*draft.rollout_as_is(arn), stage);
+  if (detail_of(*kept, stage) == nullptr) open_hook(plan, *hook, stage, *plan.rollout(arn));
+  const auto& detail = *detail_of(*plan.rollout_as_is(arn), stage);
   if (detail.status != HookStatus::AwaitingAction) return false;
   if (!detail.expires_at) return true;
-  draft.wake_at(*detail.expires_at);
-  if (*detail.expires_at > draft.situation.now) return true;
+  plan.wake_at(*detail.expires_at);
+  if (*detail.expires_at > plan.input.now) return true;
   const bool goes_on = detail.timeout_action == api::ecs::DeploymentLifecycleHookAction::Continue;
-  end_hook(*draft.rollout(arn), stage, HookStatus::TimedOut);
+  end_hook(*plan.rollout(arn), stage, HookStatus::TimedOut);
   if (goes_on) return false;
-  stop_primary(draft, base::format("the hook {} has timed out", hook_id(stage)),
+  stop_primary(plan, base::format("the hook {} has timed out", hook_id(stage)),
                AfterFailure::RollBack);
   return true;
 }
 
-void settle_deployments(Draft& draft, const Census& census, bool all_in_place) {
-  if (draft.service().deployments.empty()) return;
-  const model::Deployment& primary = draft.service().deployments.front();
+void settle_deployments(Plan& plan, const ClassifiedTasks& classified, bool all_in_place) {
+  if (plan.service().deployments.empty()) return;
+  const model::Deployment& primary = plan.service().deployments.front();
   if (all_in_place && primary.rollout_state == RolloutState::InProgress &&
-      !held_by_hook(draft, Stage::PostScaleUp)) {
-    if (!baking(draft, primary.service_deployment)) complete(draft);
+      !held_by_hook(plan, Stage::PostScaleUp)) {
+    if (!baking(plan, primary.service_deployment)) complete(plan);
   }
-  remove_empty(draft, census);
+  remove_empty(plan, classified);
 }
 
 }  // namespace reconcile

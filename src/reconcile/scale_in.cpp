@@ -9,11 +9,11 @@ namespace reconcile {
 namespace {
 
 // Adds `count` of those that may go, picked so that those that stay are balanced.
-void pick(Draft& draft, const std::vector<Member>& members, Phase phase, size_t count,
+void pick(Plan& plan, const std::vector<Member>& members, Phase phase, size_t count,
           std::vector<Member>& picked) {
   std::vector<Member> candidates;
   placement::ScaleIn choice;
-  choice.strategies = draft.service().placement_strategy;
+  choice.strategies = plan.service().placement_strategy;
   for (const Member& member : members) {
     if (member.phase == phase && !member.is_protected) {
       candidates.push_back(member);
@@ -26,7 +26,7 @@ void pick(Draft& draft, const std::vector<Member>& members, Phase phase, size_t 
     return;
   }
   for (const Member& member : candidates) choice.candidates.push_back(member.task->arn);
-  const auto order = placement::pick_scale_in(draft.situation.state, choice, count, draft.random);
+  const auto order = placement::pick_scale_in(plan.input.state, choice, count, plan.random);
   CHECK(order.has_value());  // The strategies were checked when the service got them.
   for (const model::TaskArn& arn : *order) {
     const auto found = std::ranges::find_if(
@@ -38,12 +38,12 @@ void pick(Draft& draft, const std::vector<Member>& members, Phase phase, size_t 
 
 }  // namespace
 
-std::vector<Member> first_to_go(Draft& draft, const std::vector<Member>& members, size_t count) {
+std::vector<Member> first_to_go(Plan& plan, const std::vector<Member>& members, size_t count) {
   std::vector<Member> picked;
   for (const Phase phase :
        {Phase::Waiting, Phase::Starting, Phase::Unhealthy, Phase::Settling, Phase::Healthy}) {
     if (picked.size() >= count) break;
-    pick(draft, members, phase, count - picked.size(), picked);
+    pick(plan, members, phase, count - picked.size(), picked);
   }
   return picked;
 }

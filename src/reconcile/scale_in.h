@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "reconcile/census.h"
-#include "reconcile/draft.h"
+#include "reconcile/classify.h"
+#include "reconcile/plan.h"
 
 namespace reconcile {
 
 // `count` of the members at most, in the order in which they go: not healthy ones before others.
-std::vector<Member> first_to_go(Draft& draft, const std::vector<Member>& members, size_t count);
+std::vector<Member> first_to_go(Plan& plan, const std::vector<Member>& members, size_t count);
 
 }  // namespace reconcile

@@ -13,12 +13,12 @@ bool known(const model::Service& service, std::string_view id) {
 }
 
 // Its own tasks that have to move count as displaced: each set is a pool of its own.
-Pool pool_of(const Draft& draft, const Census& census, const model::TaskSet& set) {
+Pool pool_of(const Plan& plan, const ClassifiedTasks& classified, const model::TaskSet& set) {
   Pool pool;
-  pool.desired = computed_desired_count(draft.service(), set);
-  pool.limits = limits_of(draft.service(), pool.desired);
-  pool.stopping = census.stopping;
-  for (const Member& member : census.group(set.id)) {
+  pool.desired = computed_desired_count(plan.service(), set);
+  pool.limits = limits_of(plan.service(), pool.desired);
+  pool.stopping = classified.stopping;
+  for (const Member& member : classified.group(set.id)) {
     const bool stays = member.footing == Footing::Firm && member.phase != Phase::Unhealthy;
     (stays ? pool.current : pool.displaced).push_back(member);
   }
@@ -31,45 +31,46 @@ bool in_place(const Pool& pool) {
 }
 
 // Once all that it wants has proved itself, the failures of before count for nothing.
-void forgive_failures(Draft& draft, size_t index, const Pool& pool) {
-  if (draft.service().task_sets[index].failures_in_row == 0) return;
+void forgive_failures(Plan& plan, size_t index, const Pool& pool) {
+  if (plan.service().task_sets[index].failures_in_row == 0) return;
   if (pool.desired == 0 || count_of(pool.current, Phase::Healthy) < pool.desired) return;
-  model::TaskSet& set = draft.altered().task_sets[index];
+  model::TaskSet& set = plan.altered().task_sets[index];
   set.failures_in_row = 0;
   set.start_not_before.reset();
 }
 
-void follow_stability(Draft& draft, size_t index, bool steady) {
+void follow_stability(Plan& plan, size_t index, bool steady) {
   using Stability = api::ecs::StabilityStatus;
   const Stability now = steady ? Stability::SteadyState : Stability::Stabilizing;
-  if (draft.service().task_sets[index].stability == now) return;
-  model::TaskSet& set = draft.altered().task_sets[index];
+  if (plan.service().task_sets[index].stability == now) return;
+  model::TaskSet& set = plan.altered().task_sets[index];
   set.stability = now;
-  set.stability_at = draft.situation.now;
-  set.updated_at = draft.situation.now;
+  set.stability_at = plan.input.now;
+  set.updated_at = plan.input.now;
 }
 
-void plan_one(Draft& draft, const model::TaskSet& set, Pool pool) {
-  if (set.start_not_before && *set.start_not_before > draft.situation.now) {
+void plan_one(Plan& plan, const model::TaskSet& set, Pool pool) {
+  if (set.start_not_before && *set.start_not_before > plan.input.now) {
     pool.may_start = false;
-    draft.wake_at(*set.start_not_before);
-    draft.say(backoff_event(draft.service()));
+    plan.wake_at(*set.start_not_before);
+    plan.say(backoff_event(plan.service()));
   }
-  const auto& unplaced = draft.situation.unplaced;
-  const Moves moves = roll(draft, pool, unplaced ? unplaced->count : 0);
-  for (const Member& member : moves.stops) draft.stop(*member.task, stop_reason(member, set.id));
+  const auto& unplaced = plan.input.unplaced;
+  const Moves moves = roll(plan, pool, unplaced ? unplaced->count : 0);
+  for (const Member& member : moves.stops) plan.stop(*member.task, stop_reason(member, set.id));
   if (moves.start > 0) {
-    draft.decisions.starts.push_back(
+    plan.decisions.starts.push_back(
         {.id = set.id, .source = set.source, .count = moves.start, .on = {}, .zone = {}});
   }
 }
 
-void remove_drained(Draft& draft, const Census& census) {
+void remove_drained(Plan& plan, const ClassifiedTasks& classified) {
   const auto gone = [&](const model::TaskSet& set) {
-    return set.draining && census.group(set.id).empty() && !census.stopping_of.contains(set.id);
+    return set.draining && classified.group(set.id).empty() &&
+           !classified.stopping_of.contains(set.id);
   };
-  if (std::ranges::none_of(draft.service().task_sets, gone)) return;
-  std::erase_if(draft.altered().task_sets, gone);
+  if (std::ranges::none_of(plan.service().task_sets, gone)) return;
+  std::erase_if(plan.altered().task_sets, gone);
 }
 
 }  // namespace
@@ -79,23 +80,23 @@ int32_t computed_desired_count(const model::Service& service, const model::TaskS
   return static_cast<int32_t>(std::ceil(service.desired_count * set.scale_percent / 100.0 - 1e-9));
 }
 
-bool plan_task_sets(Draft& draft, const Census& census) {
+bool plan_task_sets(Plan& plan, const ClassifiedTasks& classified) {
   bool all_in_place = true;
-  for (const auto& [id, members] : census.groups) {
-    if (known(draft.service(), id)) continue;
+  for (const auto& [id, members] : classified.groups) {
+    if (known(plan.service(), id)) continue;
     all_in_place = false;
-    for (const Member& member : members) draft.stop(*member.task, stop_reason(member, id));
+    for (const Member& member : members) plan.stop(*member.task, stop_reason(member, id));
   }
-  for (size_t i = 0; i < draft.service().task_sets.size(); ++i) {
-    const model::TaskSet& set = draft.service().task_sets[i];
-    Pool pool = pool_of(draft, census, set);
+  for (size_t i = 0; i < plan.service().task_sets.size(); ++i) {
+    const model::TaskSet& set = plan.service().task_sets[i];
+    Pool pool = pool_of(plan, classified, set);
     const bool steady = in_place(pool);
-    forgive_failures(draft, i, pool);
-    plan_one(draft, set, std::move(pool));
-    follow_stability(draft, i, steady);
+    forgive_failures(plan, i, pool);
+    plan_one(plan, set, std::move(pool));
+    follow_stability(plan, i, steady);
     all_in_place = all_in_place && steady;
   }
-  remove_drained(draft, census);
+  remove_drained(plan, classified);
   return all_in_place;
 }
 

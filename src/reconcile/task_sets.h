@@ -2,8 +2,8 @@
 // Source: ECS API reference, CreateTaskSet; TaskSet, computedDesiredCount, stabilityStatus.
 #pragma once
 
-#include "reconcile/census.h"
-#include "reconcile/draft.h"
+#include "reconcile/classify.h"
+#include "reconcile/plan.h"
 
 namespace reconcile {
 
@@ -12,6 +12,6 @@ namespace reconcile {
 int32_t computed_desired_count(const model::Service& service, const model::TaskSet& set);
 
 // True when each task set has what it wants, and nothing else is left.
-bool plan_task_sets(Draft& draft, const Census& census);
+bool plan_task_sets(Plan& plan, const ClassifiedTasks& classified);
 
 }  // namespace reconcile

@@ -14,7 +14,7 @@
 #include "model/change.h"
 #include "placement/place.h"
 #include "reconcile/backoff.h"
-#include "reconcile/draft.h"
+#include "reconcile/plan.h"
 #include "reconcile/rebalancing.h"
 #include "reconcile/reconcile.h"
 #include "reconcile/rollout.h"
@@ -112,10 +112,10 @@ class World {
     model::Service updated = service();
     updated.source = source;
     apply(model::ServicePut{updated});
-    const Situation situation{.state = state, .service = updated, .now = now, .options = options};
-    Draft draft(situation, random);
-    begin_deployment(draft);
-    keep(draft.finish());
+    const Input input{.state = state, .service = updated, .now = now, .options = options};
+    Plan plan(input, random);
+    begin_deployment(plan);
+    keep(plan.finish());
   }
   void update(auto&& alter) {
     model::Service updated = service();
@@ -125,12 +125,12 @@ class World {
 
   // One pass as the control plane makes it. True when anything was done.
   bool pass() {
-    Situation situation = look();
-    const Decisions first = reconcile(situation, random);
+    Input input = look();
+    const Decisions first = reconcile(input, random);
     bool acted = carry_out(first);
-    situation.unplaced = start(first.starts);
+    input.unplaced = start(first.starts);
     acted = acted || placed_in_pass > 0;
-    if (situation.unplaced) acted = carry_out(reconcile(situation, random)) || acted;
+    if (input.unplaced) acted = carry_out(reconcile(input, random)) || acted;
     wake = first.wake;
     return acted;
   }
@@ -282,7 +282,7 @@ class World {
     return {(desired * configuration.minimum_healthy_percent.value_or(100) + 99) / 100,
             desired * configuration.maximum_percent.value_or(200) / 100};
   }
-  Situation look() const {
+  Input look() const {
     return {.state = state,
             .service = service(),
             .now = now,

@@ -1,31 +1,20 @@
 #include "server/front.h"
 
 #include <algorithm>
-#include <array>
 
 #include "api/json.h"
 #include "api/query.h"
 #include "base/format.h"
 #include "control/operations.h"
 #include "json/text.h"
-#include "secrets/service.h"
 
 namespace server {
 namespace {
 
-constexpr size_t mib = size_t{1} << 20;
+constexpr size_t other_body_limit = size_t{1} << 20;  // Of the query protocols.
 
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
-}
-
-const api::Service* service_named(std::string_view name) {
-  const std::array<const api::Service*, 8> all{&api::ecs_service(), &api::logs_service(),
-                                               &api::sts_service(), &api::autoscaling_service(),
-                                               &api::ec2_service(), &api::secretsmanager_service(),
-                                               &api::ssm_service(), &api::berth_service()};
-  const auto found = std::ranges::find_if(all, [&](const auto* one) { return one->name == name; });
-  return found == all.end() ? nullptr : *found;
 }
 
 base::Result<const api::Operation*> operation_named(const api::Service& service,
@@ -39,30 +28,18 @@ base::Result<const api::Operation*> operation_named(const api::Service& service,
   return operation;
 }
 
-bool is_of_core(const api::Service& service) {
-  return &service == &api::ecs_service() || &service == &api::berth_service() ||
-         &service == &api::autoscaling_service() || &service == &api::ec2_service();
-}
-
 // Before the body is looked at: who calls what is not there wants to know just that.
 base::Result<Call> call_of(const api::Service& service, std::string_view name) {
   Call call;
   call.service = &service;
   call.operation = TRY(operation_named(service, name));
-  const api::Operation& operation = *call.operation;
-  bool offered = operation.name == "GetCallerIdentity" || &service == &api::logs_service();
-  if (is_of_core(service)) {
-    call.action = control::find_action(service.name, operation.name);
-    // ExecuteCommand is the server's own: its sessions are no part of the cluster's state.
-    offered = call.action != nullptr || operation.name == "ExecuteCommand";
-  }
-  if (&service == &api::ssm_service() || &service == &api::secretsmanager_service()) {
-    // Those of Session Manager are about sessions of ExecuteCommand.
-    offered = secrets::Service::is_built(operation) || operation.name == "ResumeSession" ||
-              operation.name == "TerminateSession";
-  }
-  if (!offered) return base::fail(control::not_offered(service.name, operation.name));
-  call.input = api::Any::create(*operation.input);
+  const ServiceRow* const row = find_service(service.name);
+  const auto destination =
+      row == nullptr ? std::nullopt : row->destination(service, *call.operation);
+  if (!destination) return base::fail(control::not_offered(service.name, call.operation->name));
+  call.destination = *destination;
+  call.action = control::find_action(service.name, call.operation->name);
+  call.input = api::Any::create(*call.operation->input);
   return call;
 }
 
@@ -150,7 +127,8 @@ const api::Service* addressed_service(const net::HttpRequest& request) {
     if (slash == std::string_view::npos) return nullptr;
     scope.remove_prefix(slash + 1);
   }
-  return service_named(scope.substr(0, scope.find('/')));
+  const ServiceRow* const row = find_service(scope.substr(0, scope.find('/')));
+  return row == nullptr ? nullptr : &row->service();
 }
 
 base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Verifier& verifier,
@@ -180,10 +158,11 @@ base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& ve
     return call;
   }
   auth::Caller caller = TRY(read_caller(request, verifier, keys, now));
-  const api::Service* const service = service_named(caller.service);
-  CHECK(service != nullptr);  // The verifier takes no other scope.
-  Call call = service->protocol == api::Protocol::Json11 ? TRY(read_json(request, *service))
-                                                         : TRY(read_query(request, *service));
+  const ServiceRow* const row = find_service(caller.service);
+  CHECK(row != nullptr);  // The verifier takes no other scope.
+  const api::Service& service = row->service();
+  Call call = service.protocol == api::Protocol::Json11 ? TRY(read_json(request, service))
+                                                        : TRY(read_query(request, service));
   call.caller = std::move(caller);
   return call;
 }
@@ -226,8 +205,9 @@ net::HttpResponse write_error(const api::Service* service, Wire wire, const base
 }
 
 size_t body_limit(const net::HttpRequest& head) {
-  const std::string_view target = net::header_or_empty(head.headers, "X-Amz-Target");
-  return target.starts_with(api::logs_service().target_prefix) ? 6 * mib : mib;
+  const ServiceRow* const row =
+      find_service_of_target(net::header_or_empty(head.headers, "X-Amz-Target"));
+  return row == nullptr ? other_body_limit : row->body_limit;
 }
 
 std::string text_member(const api::Any& value, std::string_view name) {

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "control/step/action.h"
 #include "net/http.h"
+#include "server/service_table.h"
 
 namespace server {
 
@@ -22,7 +23,8 @@ enum class Wire : uint8_t { Json, Query };
 struct Call {
   const api::Service* service = nullptr;
   const api::Operation* operation = nullptr;
-  const control::Action* action = nullptr;  // Of operations that the core answers.
+  Destination destination = Destination::Core;
+  const control::Action* action = nullptr;  // Where the core answers.
   api::Any input;
   auth::Caller caller;
 };
@@ -51,8 +53,7 @@ net::HttpResponse write_answer(const Call& call, Wire wire, const api::Any& answ
 net::HttpResponse write_error(const api::Service* service, Wire wire, const base::Error& error,
                               std::string_view request_id);
 
-// The bytes that the request's body may have: 6 MiB for CloudWatch Logs, so that a whole
-// PutLogEvents batch fits, else 1 MiB.
+// The bytes that the request's body may have, by its service.
 size_t body_limit(const net::HttpRequest& head);
 
 // A text that is a member of the structure; empty when there is none.

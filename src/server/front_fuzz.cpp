@@ -31,9 +31,7 @@ const auth::AccessKey& key() {
 void read(const net::HttpRequest& request, bool is_signed) {
   auth::KeyRing keys;
   keys.put(key());
-  auth::Verifier verifier(
-      {.region = "us-east-1",
-       .services = {"ecs", "logs", "sts", "autoscaling", "ec2", "ssm", "secretsmanager", "berth"}});
+  auth::Verifier verifier({.region = "us-east-1", .services = server::service_names()});
   const auto call =
       server::read_call(request, verifier, keys, *base::parse_basic("20250131T120000Z"));
   const server::Wire wire = server::wire_of(request);

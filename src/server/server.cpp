@@ -16,7 +16,7 @@
 #include "exec/calls.h"
 #include "exec/plan.h"
 #include "exec/relay.h"
-#include "machines/desk.h"
+#include "machines/workers.h"
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/agent_sockets.h"
@@ -61,7 +61,7 @@ base::Error too_many(const auth::Caller& caller, int64_t rate_limit) {
 }
 
 auth::KeyRing with_mint(const ServerOptions& options) {
-  auth::KeyRing ring(auth::Mint(options.settings.master_key));
+  auth::KeyRing ring(auth::KeyDerivation(options.settings.master_key));
   for (const auth::AccessKey& key : options.keys) ring.put(key);
   return ring;
 }
@@ -74,7 +74,7 @@ class Impl {
  public:
   Impl(ServerOptions options, std::unique_ptr<store::Store> store, base::Clock& clock)
       : options_(std::move(options)),
-        keys_(with_mint(options_), auth::Mint(options_.settings.master_key),
+        keys_(with_mint(options_), auth::KeyDerivation(options_.settings.master_key),
               options_.settings.account),
         store_(std::move(store)),
         clock_(clock),
@@ -159,11 +159,10 @@ class Impl {
   template <class Read>
   auto with_verifier(Read&& read) {
     auto pooled = verifiers_.pop_batch(1, base::Milliseconds{0});
-    auth::Verifier verifier =
-        pooled.empty() ? auth::Verifier({.region = options_.settings.account.region,
-                                         .services = {"ecs", "logs", "sts", "autoscaling", "ec2",
-                                                      "ssm", "secretsmanager", "berth"}})
-                       : std::move(pooled.front());
+    auth::Verifier verifier = pooled.empty()
+                                  ? auth::Verifier({.region = options_.settings.account.region,
+                                                    .services = service_names()})
+                                  : std::move(pooled.front());
     auto result = read(verifier);
     verifiers_.try_push(std::move(verifier));
     return result;
@@ -202,23 +201,10 @@ class Impl {
   void dispatch(Call call, Wire wire, const std::string& request_id,
                 const net::Responder& responder) {
     const api::Service* const service = call.service;
-    if (service == &api::sts_service()) {
-      // The one operation of STS that read_call() lets through.
-      responder.respond(write_answer(call, wire, caller_identity(call.caller), request_id));
-      return;
-    }
-    if (call.input.get_if<api::ecs::ExecuteCommandRequest>() != nullptr) {
-      execute_command(std::move(call), wire, request_id, responder);
-      return;
-    }
-    if (call.input.get_if<api::ssm::ResumeSessionRequest>() != nullptr ||
-        call.input.get_if<api::ssm::TerminateSessionRequest>() != nullptr) {
-      session_call(std::move(call), wire, request_id, responder);
-      return;
-    }
-    const bool secrets =
-        service == &api::ssm_service() || service == &api::secretsmanager_service();
-    if (secrets || service == &api::logs_service()) {
+    const Destination destination = call.destination;
+    // The core asks by itself, for the cluster and the instance that a call is about. Everybody
+    // may know who he is.
+    if (destination != Destination::Core && destination != Destination::CallerIdentity) {
       const auto allowed = allow_elsewhere(call);
       if (!allowed) {
         responder.respond(write_error(service, wire, allowed.error(), request_id));
@@ -226,21 +212,36 @@ class Impl {
       }
     }
     bool taken = false;
-    if (secrets) {
-      SecretsWork work{call.service, call.operation, std::move(call.input), {}, {}};
-      if (const auto* const task = std::get_if<auth::TaskAccess>(&call.caller.access)) {
-        work.reach = task->secrets;
+    switch (destination) {
+      case Destination::CallerIdentity:
+        responder.respond(write_answer(call, wire, caller_identity(call.caller), request_id));
+        return;
+      case Destination::ExecuteCommand:
+        return execute_command(std::move(call), wire, request_id, responder);
+      case Destination::SessionManager:
+        taken = session_call(std::move(call), wire, request_id, responder);
+        break;
+      case Destination::Secrets: {
+        SecretsWork work{call.service, call.operation, std::move(call.input), {}, {}};
+        if (const auto* const task = std::get_if<auth::TaskAccess>(&call.caller.access)) {
+          work.reach = task->secrets;
+        }
+        work.answered = answer_later(std::move(call), wire, request_id, responder);
+        taken = secrets_->try_push(std::move(work));
+        break;
       }
-      work.answered = answer_later(std::move(call), wire, request_id, responder);
-      taken = secrets_->try_push(std::move(work));
-    } else if (service == &api::logs_service()) {
-      LogsWork work{call.operation, std::move(call.input), {}};
-      work.answered = answer_later(std::move(call), wire, request_id, responder);
-      taken = logs_->try_push(std::move(work));
-    } else {
-      CallWork work{{0, call.action, std::move(call.input), call.caller}, {}};
-      work.answered = answer_later(std::move(call), wire, request_id, responder);
-      taken = core_->try_push(std::move(work));
+      case Destination::Logs: {
+        LogsWork work{call.operation, std::move(call.input), {}};
+        work.answered = answer_later(std::move(call), wire, request_id, responder);
+        taken = logs_->try_push(std::move(work));
+        break;
+      }
+      case Destination::Core: {
+        CallWork work{{0, call.action, std::move(call.input), call.caller}, {}};
+        work.answered = answer_later(std::move(call), wire, request_id, responder);
+        taken = core_->try_push(std::move(work));
+        break;
+      }
     }
     if (!taken) responder.respond(write_error(service, wire, too_busy(), request_id));
   }
@@ -261,12 +262,6 @@ class Impl {
 
   void execute_command(Call call, Wire wire, const std::string& request_id,
                        const net::Responder& responder) {
-    const auto allowed =
-        auth::allow(call.caller, {.service = "ecs", .operation = call.operation->name});
-    if (!allowed) {
-      responder.respond(write_error(call.service, wire, allowed.error(), request_id));
-      return;
-    }
     auto request = std::move(call.input.as<api::ecs::ExecuteCommandRequest>());
     const auth::Caller caller = call.caller;
     exec_calls_->execute_command(std::move(request), caller,
@@ -274,37 +269,30 @@ class Impl {
   }
 
   // What the plugin behind `aws ecs execute-command` asks of Session Manager.
-  void session_call(Call call, Wire wire, const std::string& request_id,
+  // False: there is no room for it.
+  bool session_call(Call call, Wire wire, const std::string& request_id,
                     const net::Responder& responder) {
-    const auto allowed = allow_elsewhere(call);
-    if (!allowed) {
-      responder.respond(write_error(call.service, wire, allowed.error(), request_id));
-      return;
-    }
-    bool taken = false;
     if (const auto* const resume = call.input.get_if<api::ssm::ResumeSessionRequest>()) {
       exec::Resumption plan =
           exec::plan_resumption(resume->session_id.value_or(""), options_.settings.poll_endpoint);
       std::string id = *plan.response.session_id;
-      taken = exec_->resume(id, std::move(plan.client_token),
-                            [id, response = std::move(plan.response),
-                             answer = answer_later(std::move(call), wire, request_id, responder)](
-                                bool known) mutable {
-                              if (!known) response = {.session_id = std::move(id)};
-                              answer(api::Any::make(std::move(response)));
-                            });
-    } else {
-      std::string id = call.input.as<api::ssm::TerminateSessionRequest>().session_id.value_or("");
-      taken = exec_->terminate(id, [id, answer = answer_later(std::move(call), wire, request_id,
-                                                              responder)](bool known) mutable {
-        if (!known) {
-          return answer(base::fail("DoesNotExistException",
-                                   "There is no session " + id + ", or it has ended."));
-        }
-        answer(api::Any::make(api::ssm::TerminateSessionResponse{.session_id = std::move(id)}));
-      });
+      return exec_->resume(id, std::move(plan.client_token),
+                           [id, response = std::move(plan.response),
+                            answer = answer_later(std::move(call), wire, request_id, responder)](
+                               bool known) mutable {
+                             if (!known) response = {.session_id = std::move(id)};
+                             answer(api::Any::make(std::move(response)));
+                           });
     }
-    if (!taken) responder.respond(write_error(&api::ssm_service(), wire, too_busy(), request_id));
+    std::string id = call.input.as<api::ssm::TerminateSessionRequest>().session_id.value_or("");
+    return exec_->terminate(id, [id, answer = answer_later(std::move(call), wire, request_id,
+                                                           responder)](bool known) mutable {
+      if (!known) {
+        return answer(base::fail("DoesNotExistException",
+                                 "There is no session " + id + ", or it has ended."));
+      }
+      answer(api::Any::make(api::ssm::TerminateSessionResponse{.session_id = std::move(id)}));
+    });
   }
 
   // Of the services whose threads do not know the cluster's state.
@@ -358,7 +346,7 @@ class Impl {
   std::atomic<bool> ready_ = false;
   base::Queue<auth::Verifier> verifiers_{most_verifiers};
   net::Loop loop_;
-  machines::MachineDesk machines_;
+  machines::MachineWorkers machines_;
   std::optional<SecretsThread> secrets_;
   std::optional<LogsThread> logs_;
   std::optional<exec::Relay> exec_;

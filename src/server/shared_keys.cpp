@@ -8,7 +8,7 @@ void SharedKeys::take_agent_keys(const model::ClusterState& state) {
   auto ring = std::make_shared<auth::KeyRing>(fixed_);
   for (const auto& [id, key] : state.agent_keys) {
     ring->put({.access_key_id = id,
-               .secret_access_key = mint_.agent_secret(id),
+               .secret_access_key = derivation_.agent_secret(id),
                .session_token = {},
                .account = account_.id,
                .arn = base::format("arn:aws:iam::{}:user/berth-agent/{}", account_.id, id),

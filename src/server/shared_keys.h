@@ -16,9 +16,9 @@ namespace server {
 
 class SharedKeys {
  public:
-  // `fixed` are the keys that stand beside those of agents; it has the server's mint.
-  SharedKeys(auth::KeyRing fixed, auth::Mint mint, model::Account account)
-      : fixed_(std::move(fixed)), mint_(std::move(mint)), account_(std::move(account)) {
+  // `fixed` are the keys that stand beside those of agents; it has the server's key derivation.
+  SharedKeys(auth::KeyRing fixed, auth::KeyDerivation derivation, model::Account account)
+      : fixed_(std::move(fixed)), derivation_(std::move(derivation)), account_(std::move(account)) {
     ring_.store(std::make_shared<const auth::KeyRing>(fixed_));
   }
 
@@ -37,7 +37,7 @@ class SharedKeys {
 
  private:
   const auth::KeyRing fixed_;
-  const auth::Mint mint_;
+  const auth::KeyDerivation derivation_;
   const model::Account account_;
   std::atomic<std::shared_ptr<const auth::KeyRing>> ring_;
   LiveTasks live_tasks_;

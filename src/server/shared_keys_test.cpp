@@ -26,7 +26,7 @@ void put(model::ClusterState& state, const model::TaskArn& arn, model::TaskStatu
 }
 
 SharedKeys some_keys() {
-  return {auth::KeyRing(), auth::Mint("m"), model::Account{}};
+  return {auth::KeyRing(), auth::KeyDerivation("m"), model::Account{}};
 }
 
 TEST(SharedKeys, the_keys_of_a_tasks_roles_end_with_the_task) {

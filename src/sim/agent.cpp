@@ -30,42 +30,43 @@ agent::core::Config config_of(const std::string& name, uint64_t seed) {
 
 }  // namespace
 
-Agent::Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server,
-             Ledger& ledger)
-    : ground_(ground),
-      plant_(plant),
+Agent::Agent(Environment& environment, Mutant& mutant, Machine& machine, Link& link, Server& server,
+             Expectations& expectations)
+    : environment_(environment),
+      mutant_(mutant),
       machine_(machine),
       link_(link),
       server_(server),
-      ledger_(ledger),
+      expectations_(expectations),
       who_("agent " + machine.name()) {
-  clock_ = ground_.draw_clock();
+  clock_ = environment_.draw_clock();
 }
 
 void Agent::start() {
   if (core_ || ended_) return;
-  if (ground_.mishap(ground_.rates.clock_step)) clock_ = ground_.draw_clock();
+  if (environment_.inject(environment_.rates.clock_step)) clock_ = environment_.draw_clock();
   std::vector<agent::core::JournalRecord> records;
   for (const auto& [key, value] : journal_) records.push_back({key, value});
-  plant_.journal_read(name(), records);
-  auto made = Core::create(config_of(name(), ground_.random.next()), records, local_now());
+  mutant_.journal_read(name(), records);
+  auto made = Core::create(config_of(name(), environment_.random.next()), records, local_now());
   if (!made) {
-    ground_.fail("agent_journal", base::format("the agent of {} cannot read its own journal: {}",
-                                               name(), made.error().message));
+    environment_.fail("agent_journal",
+                      base::format("the agent of {} cannot read its own journal: {}", name(),
+                                   made.error().message));
     return;
   }
   ++life_;
   core_.emplace(std::move(*made));
   control_ =
-      std::make_unique<AgentLink>(ground_, machine_, link_, server_,
+      std::make_unique<AgentLink>(environment_, machine_, link_, server_,
                                   [this](agent::core::Input input) { take(std::move(input)); });
   core_wake_at_ = base::Time::min();
-  ground_.tell(who_, "starts with {} task(s) in its journal", core_->tasks().size());
+  environment_.tell(who_, "starts with {} task(s) in its journal", core_->tasks().size());
   machine_.listen([this, life = life_](const agent::core::ContainerEvent& event) {
-    ground_.events.after(ground_.between(base::Milliseconds{1}, base::Milliseconds{100}),
-                         [this, life, event] {
-                           if (life == life_ && core_) take(event);
-                         });
+    environment_.events.after(environment_.between(base::Milliseconds{1}, base::Milliseconds{100}),
+                              [this, life, event] {
+                                if (life == life_ && core_) take(event);
+                              });
   });
   look_for_docker();
   take(agent::core::Tick{});
@@ -85,13 +86,13 @@ void Agent::die() {
 
 void Agent::crash(std::string_view why) {
   if (!core_) return;
-  ground_.tell(who_, "dies: {}", why);
+  environment_.tell(who_, "dies: {}", why);
   die();
 }
 
 void Agent::end() {
   if (ended_) return;
-  ground_.tell("machine " + name(), "is given back");
+  environment_.tell("machine " + name(), "is given back");
   if (core_) die();
   machine_.power_cycle();
   ended_ = true;
@@ -99,8 +100,8 @@ void Agent::end() {
 
 void Agent::power_off(bool disk_too) {
   if (ended_) return;
-  ground_.tell("machine " + name(), "is switched off{}",
-               disk_too ? "; it will come back reinstalled" : "");
+  environment_.tell("machine " + name(), "is switched off{}",
+                    disk_too ? "; it will come back reinstalled" : "");
   if (core_) die();
   if (disk_too) {
     machine_.reinstall();
@@ -123,9 +124,10 @@ void Agent::docker_starts() {
   if (ended_) return;
   machine_.start_docker();
   // The agent asks once a second.
-  ground_.events.after(ground_.between(base::Milliseconds{1}, seconds(1)), [this, life = life_] {
-    if (life == life_ && core_ && machine_.docker_up()) look_for_docker();
-  });
+  environment_.events.after(environment_.between(base::Milliseconds{1}, seconds(1)),
+                            [this, life = life_] {
+                              if (life == life_ && core_ && machine_.docker_up()) look_for_docker();
+                            });
 }
 
 void Agent::look_for_docker() {
@@ -140,26 +142,27 @@ void Agent::look_for_docker() {
 }
 
 void Agent::gpu_changed() {
-  ground_.events.after(ground_.between(base::Milliseconds{100}, seconds(5)), [this, life = life_] {
-    if (life == life_ && core_) control_->announce();
-  });
+  environment_.events.after(environment_.between(base::Milliseconds{100}, seconds(5)),
+                            [this, life = life_] {
+                              if (life == life_ && core_) control_->announce();
+                            });
 }
 
 void Agent::take(agent::core::Input input) {
   if (!core_) return;
-  if (!plant_.into_agent(name(), input)) return;
+  if (!mutant_.into_agent(name(), input)) return;
   inbox_.push_back(std::move(input));
   schedule_turn();
 }
 
 void Agent::schedule_turn() {
   if (std::exchange(turn_scheduled_, true)) return;
-  ground_.events.after(ground_.between(base::Milliseconds{0}, base::Milliseconds{5}),
-                       [this, life = life_] {
-                         if (life != life_ || !core_) return;
-                         turn_scheduled_ = false;
-                         turn();
-                       });
+  environment_.events.after(environment_.between(base::Milliseconds{0}, base::Milliseconds{5}),
+                            [this, life = life_] {
+                              if (life != life_ || !core_) return;
+                              turn_scheduled_ = false;
+                              turn();
+                            });
 }
 
 void Agent::turn() {
@@ -167,12 +170,12 @@ void Agent::turn() {
   std::vector<Output> outputs;
   for (agent::core::Input& input : std::exchange(inbox_, {})) {
     outputs.push_back(core_->step(std::move(input), now));
-    plant_.out_of_agent(name(), outputs.back());
+    mutant_.out_of_agent(name(), outputs.back());
     core_wake_at_ = outputs.back().wake_at;
   }
   if (now >= core_wake_at_) {
     outputs.push_back(core_->step(agent::core::Tick{}, now));
-    plant_.out_of_agent(name(), outputs.back());
+    mutant_.out_of_agent(name(), outputs.back());
     core_wake_at_ = outputs.back().wake_at;
   }
   if (!write(outputs)) return;
@@ -192,16 +195,17 @@ bool Agent::write(std::vector<Output>& outputs) {
     std::ranges::move(output.journal, std::back_inserter(writes));
   }
   if (writes.empty()) return true;
-  if (ground_.on_written) {
+  if (environment_.on_written) {
     for (const auto& one : writes) {
-      if (one.value) ground_.on_written("the journal of " + name() + ", " + one.key, *one.value);
+      if (one.value)
+        environment_.on_written("the journal of " + name() + ", " + one.key, *one.value);
     }
   }
-  const bool fails = ground_.mishap(ground_.rates.journal_fails);
-  if (fails && ground_.random.chance(50)) {
+  const bool fails = environment_.inject(environment_.rates.journal_fails);
+  if (fails && environment_.random.chance(50)) {
     crash("its journal cannot be written");
   } else {
-    const bool delayed = plant_.delays_journal(name());
+    const bool delayed = mutant_.delays_journal(name());
     for (size_t i = 0; i < writes.size(); ++i) {
       if (delayed && i >= before) {
         unwritten_.push_back(std::move(writes[i]));
@@ -214,32 +218,33 @@ bool Agent::write(std::vector<Output>& outputs) {
     if (!fails) return true;
     crash("just after it wrote its journal");
   }
-  ground_.events.after(ground_.between(base::Milliseconds{100}, seconds(5)), [this] { start(); });
+  environment_.events.after(environment_.between(base::Milliseconds{100}, seconds(5)),
+                            [this] { start(); });
   return false;
 }
 
 // What an operator reads of it, and what the control plane hears.
 void Agent::say(const Output& output) {
   for (const agent::core::Note& note : output.notes) {
-    ground_.on_written("a note of the agent of " + name(), note.text);
+    environment_.on_written("a note of the agent of " + name(), note.text);
   }
   for (const agent::core::Submit& submit : output.submits) {
-    ground_.on_written("a report of the agent of " + name(), api::print(submit.request));
+    environment_.on_written("a report of the agent of " + name(), api::print(submit.request));
   }
 }
 
 void Agent::release(Output& output) {
-  if (ground_.on_written) say(output);
+  if (environment_.on_written) say(output);
   for (const agent::core::CredentialsSet& given : output.credentials) {
     if (given.role_type == "TaskExecution") execution_keys_[given.task_arn] = given.credentials;
   }
-  for (const agent::core::Note& note : output.notes) ground_.tell(who_, "{}", note.text);
+  for (const agent::core::Note& note : output.notes) environment_.tell(who_, "{}", note.text);
   for (const agent::core::OperationId id : output.cancelled) machine_.cancel(id);
   for (const agent::core::Operation& operation : output.operations) begin(operation);
   control_->send(output.messages);
   for (const agent::core::Submit& submit : output.submits) {
-    ground_.tell(who_, "reports task {} {}", short_name(submit.request.task.value_or("")),
-                 submit.request.status.value_or(""));
+    environment_.tell(who_, "reports task {} {}", short_name(submit.request.task.value_or("")),
+                      submit.request.status.value_or(""));
     control_->submit(submit);
   }
   for (const auto& command : output.session) control_->want_session(command);
@@ -247,7 +252,7 @@ void Agent::release(Output& output) {
 }
 
 void Agent::begin(const agent::core::Operation& operation) {
-  ground_.story.mix(operation.request.index());
+  environment_.trace.mix(operation.request.index());
   // Shared by the copies of the answer: it is given once.
   const auto answered = std::make_shared<bool>(false);
   const Machine::Answer answer = [this, life = life_, id = operation.id,
@@ -255,9 +260,9 @@ void Agent::begin(const agent::core::Operation& operation) {
     if (std::exchange(*answered, true) || life != life_ || !core_) return;
     take(agent::core::OperationDone{id, std::move(result)});
   };
-  if (auto error = plant_.fails(name(), operation)) {
-    ground_.tell(who_, "an operation fails: {}: {}", error->code, error->message);
-    return ground_.events.after(base::Milliseconds{5}, [answer, error = std::move(*error)] {
+  if (auto error = mutant_.fails(name(), operation)) {
+    environment_.tell(who_, "an operation fails: {}: {}", error->code, error->message);
+    return environment_.events.after(base::Milliseconds{5}, [answer, error = std::move(*error)] {
       answer(std::unexpected(error));
     });
   }
@@ -271,16 +276,16 @@ void Agent::fetch_and_create(const agent::core::Operation& operation,
   const auto& create = std::get<agent::core::CreateContainer>(operation.request);
   const auto key = execution_keys_.find(create.task_arn);
   if (key == execution_keys_.end()) {
-    return ground_.fail("secrets_honest",
-                        base::format("the agent of {} makes a container of task {} with secrets "
-                                     "before it has the key of the execution role",
-                                     name(), short_name(create.task_arn)));
+    return environment_.fail(
+        "secrets_honest", base::format("the agent of {} makes a container of task {} with secrets "
+                                       "before it has the key of the execution role",
+                                       name(), short_name(create.task_arn)));
   }
-  fetch_secrets(ground_, link_, server_, ledger_, create, key->second,
+  fetch_secrets(environment_, link_, server_, expectations_, create, key->second,
                 [this, life = life_, id = operation.id, answer](CompletedRequest completed) {
                   if (life != life_ || !core_) return;
                   if (!completed) return answer(std::unexpected(completed.error()));
-                  plant_.completed(*completed);
+                  mutant_.completed(*completed);
                   machine_.begin({id, std::move(*completed)}, answer);
                 });
 }
@@ -288,9 +293,10 @@ void Agent::fetch_and_create(const agent::core::Operation& operation,
 void Agent::wake_at(base::Time local) {
   const uint64_t wake = ++wakes_;
   if (local == base::Time::max()) return;
-  ground_.events.after(clock_.until(local, ground_.events.now()), [this, life = life_, wake] {
-    if (life == life_ && core_ && wake == wakes_) turn();
-  });
+  environment_.events.after(clock_.until(local, environment_.events.now()),
+                            [this, life = life_, wake] {
+                              if (life == life_ && core_ && wake == wakes_) turn();
+                            });
 }
 
 }  // namespace sim

@@ -13,12 +13,12 @@
 
 #include "agent/core/core.h"
 #include "sim/agent_link.h"
+#include "sim/environment.h"
 #include "sim/events.h"
-#include "sim/ground.h"
-#include "sim/ledger.h"
+#include "sim/expectations.h"
 #include "sim/machine.h"
+#include "sim/mutants/mutant.h"
 #include "sim/network.h"
-#include "sim/planted/plant.h"
 #include "sim/server.h"
 
 namespace sim {
@@ -28,7 +28,8 @@ class Agent {
   using Journal = std::map<std::string, std::string>;
 
   // The references outlive the agent.
-  Agent(Ground& ground, Plant& plant, Machine& machine, Link& link, Server& server, Ledger& ledger);
+  Agent(Environment& environment, Mutant& mutant, Machine& machine, Link& link, Server& server,
+        Expectations& expectations);
 
   void start();
   // The process dies; the containers live on.
@@ -69,14 +70,14 @@ class Agent {
   void wake_at(base::Time local);
   void look_for_docker();
   void die();
-  base::Time local_now() const { return clock_.local(ground_.events.now()); }
+  base::Time local_now() const { return clock_.local(environment_.events.now()); }
 
-  Ground& ground_;
-  Plant& plant_;
+  Environment& environment_;
+  Mutant& mutant_;
   Machine& machine_;
   Link& link_;
   Server& server_;
-  Ledger& ledger_;
+  Expectations& expectations_;
   std::string who_;
   DriftingClock clock_;
   Journal journal_;
@@ -91,7 +92,7 @@ class Agent {
   base::Time core_wake_at_ = base::Time::min();
   bool turn_scheduled_ = false;
   std::vector<agent::core::Input> inbox_;
-  std::vector<agent::core::JournalWrite> unwritten_;  // Of a plant that delays the journal.
+  std::vector<agent::core::JournalWrite> unwritten_;  // Of a mutant that delays the journal.
 };
 
 }  // namespace sim

@@ -28,8 +28,13 @@ bool is_pointless(const base::Error& error) {
 
 }  // namespace
 
-AgentLink::AgentLink(Ground& ground, Machine& machine, Link& link, Server& server, Tell tell)
-    : ground_(ground), machine_(machine), link_(link), server_(server), tell_(std::move(tell)) {
+AgentLink::AgentLink(Environment& environment, Machine& machine, Link& link, Server& server,
+                     Tell tell)
+    : environment_(environment),
+      machine_(machine),
+      link_(link),
+      server_(server),
+      tell_(std::move(tell)) {
   for (const auto& [uuid, gpu] : machine_.gpus().all()) {
     if (gpu.on_bus) found_gpus_.insert(uuid);
   }
@@ -52,7 +57,7 @@ void AgentLink::want_session(const acs::AgentSession::Command& command) {
   }
   if (connection_ == nullptr) return;
   connection_->close_by_agent(std::get<acs::AgentSession::Disconnect>(command).reason);
-  ground_.events.after(base::Milliseconds{1}, [this, life = life_, socket = socket_] {
+  environment_.events.after(base::Milliseconds{1}, [this, life = life_, socket = socket_] {
     if (!life->over) socket_closed(socket, 1000, "");
   });
 }
@@ -64,7 +69,7 @@ void AgentLink::send(const std::vector<acs::AgentMessage>& messages) {
 
 void AgentLink::submit(const agent::core::Submit& submit) {
   call_api<api::ecs::SubmitTaskStateChangeResponse>(
-      ground_, link_, server_, "SubmitTaskStateChange", submit.request,
+      environment_, link_, server_, "SubmitTaskStateChange", submit.request,
       [this, life = life_,
        id = submit.id](const base::Result<api::ecs::SubmitTaskStateChangeResponse>& answer) {
         if (life->over) return;
@@ -93,7 +98,7 @@ void AgentLink::advance(const std::string& arn) {
     return start_registration(known, true);
   }
   if (arn.empty() || !docker_reason_) return;
-  if (ground_.events.now() < retry_at_) return;
+  if (environment_.events.now() < retry_at_) return;
   const bool docker_answers = docker_reason_->empty();
   const bool went_away = !docker_answers && told_reason_.empty() && !connected_;
   const bool came_back = docker_answers && !told_reason_.empty() && connect_;
@@ -118,12 +123,12 @@ void AgentLink::start_registration(const std::string& arn, bool for_core) {
     if (answer || !for_core || arn.empty() || !is_forgotten(answer.error())) {
       return answered(answer);
     }
-    ground_.tell(base::format("agent {}", machine_.name()), "is not known any more: {}",
-                 answer.error().message);
-    call_api<Response>(ground_, link_, server_, "RegisterContainerInstance",
+    environment_.tell(base::format("agent {}", machine_.name()), "is not known any more: {}",
+                      answer.error().message);
+    call_api<Response>(environment_, link_, server_, "RegisterContainerInstance",
                        registration_request(machine_, found_gpus_, reason, ""), answered);
   };
-  call_api<Response>(ground_, link_, server_, "RegisterContainerInstance",
+  call_api<Response>(environment_, link_, server_, "RegisterContainerInstance",
                      registration_request(machine_, found_gpus_, reason, arn), again);
 }
 
@@ -140,8 +145,8 @@ void AgentLink::registered(
     tell_(agent::core::RegisterFailed{answer.error(), !got_no_answer(answer.error())});
   } else {
     announce_ = true;
-    retry_at_ = ground_.events.now() + announce_retry;
-    ground_.events.after(announce_retry, [this, life = life_] {
+    retry_at_ = environment_.events.now() + announce_retry;
+    environment_.events.after(announce_retry, [this, life = life_] {
       if (!life->over) advance(arn_);
     });
   }
@@ -156,7 +161,7 @@ void AgentLink::connect(const std::string& arn) {
   request.cluster = "default";
   request.container_instance = arn;
   call_api<api::ecs::DiscoverPollEndpointResponse>(
-      ground_, link_, server_, "DiscoverPollEndpoint", request,
+      environment_, link_, server_, "DiscoverPollEndpoint", request,
       [this, life = life_, arn, socket,
        how](const base::Result<api::ecs::DiscoverPollEndpointResponse>& answer) {
         if (life->over || socket != socket_) return;
@@ -169,7 +174,7 @@ void AgentLink::open(const std::string& arn, uint64_t socket,
                      const acs::AgentSession::Connect& how) {
   const auto current = [this, life = life_, socket] { return !life->over && socket == socket_; };
   connection_ = std::make_shared<Connection>(
-      ground_, link_, socket,
+      environment_, link_, socket,
       Connection::AgentSide{.opened =
                                 [this, current] {
                                   if (!current()) return;
@@ -190,7 +195,7 @@ void AgentLink::open(const std::string& arn, uint64_t socket,
       socket_closed(socket_, 0, "connection refused");
     }
   });
-  ground_.events.after(handshake_limit, [this, current, socket] {
+  environment_.events.after(handshake_limit, [this, current, socket] {
     if (current() && !connected_) socket_closed(socket, 0, "no answer to the handshake");
   });
 }

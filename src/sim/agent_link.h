@@ -13,7 +13,7 @@
 #include "acs/agent_session.h"
 #include "agent/core/core.h"
 #include "base/time.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 #include "sim/machine.h"
 #include "sim/network.h"
 #include "sim/server.h"
@@ -26,7 +26,7 @@ class AgentLink {
   using Tell = std::function<void(agent::core::Input)>;
 
   // The references outlive it. `tell` brings an input to the agent's core, later.
-  AgentLink(Ground& ground, Machine& machine, Link& link, Server& server, Tell tell);
+  AgentLink(Environment& environment, Machine& machine, Link& link, Server& server, Tell tell);
 
   void want_registration(agent::core::Register registration);
   void want_session(const acs::AgentSession::Command& command);
@@ -54,7 +54,7 @@ class AgentLink {
   void open(const std::string& arn, uint64_t socket, const acs::AgentSession::Connect& how);
   void socket_closed(uint64_t socket, uint16_t code, const std::string& reason);
 
-  Ground& ground_;
+  Environment& environment_;
   Machine& machine_;
   Link& link_;
   Server& server_;

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/ground.h"
+#include "sim/environment.h"
 #include "sim/network.h"
 
 namespace sim {
@@ -16,8 +16,8 @@ namespace sim {
 class Caller {
  public:
   // The references outlive it.
-  Caller(Ground& ground, ApiServer& server)
-      : ground_(ground), server_(server), link_(ground, "client") {}
+  Caller(Environment& environment, ApiServer& server)
+      : environment_(environment), server_(server), link_(environment, "client") {}
 
   Link& link() { return link_; }
   // Calls that wait for their answer or their next try.
@@ -26,7 +26,7 @@ class Caller {
   // Once; nobody looks at the answer.
   template <class Response, class Request>
   void call(std::string_view operation, Request request) {
-    call_api<Response>(ground_, link_, server_, operation, std::move(request),
+    call_api<Response>(environment_, link_, server_, operation, std::move(request),
                        [](const base::Result<Response>&) {});
   }
 
@@ -44,15 +44,15 @@ class Caller {
       --waiting_;
       if (answer || !is_worth_another_try(answer.error())) return done(answer);
       ++waiting_;
-      ground_.events.after(ground_.between(std::chrono::seconds(1), std::chrono::seconds(8)),
-                           [this, operation, request, done, again]() mutable {
-                             --waiting_;
-                             again(request);
-                             insist<Response>(operation, std::move(request), std::move(done),
-                                              std::move(again));
-                           });
+      environment_.events.after(
+          environment_.between(std::chrono::seconds(1), std::chrono::seconds(8)),
+          [this, operation, request, done, again]() mutable {
+            --waiting_;
+            again(request);
+            insist<Response>(operation, std::move(request), std::move(done), std::move(again));
+          });
     };
-    call_api<Response>(ground_, link_, server_, name, std::move(request), answered);
+    call_api<Response>(environment_, link_, server_, name, std::move(request), answered);
   }
 
  private:
@@ -64,7 +64,7 @@ class Caller {
            error.code == "ClusterNotFoundException" || error.message == "TaskDefinition not found.";
   }
 
-  Ground& ground_;
+  Environment& environment_;
   ApiServer& server_;
   Link link_;
   size_t waiting_ = 0;

@@ -5,14 +5,12 @@
 
 #include "base/format.h"
 #include "reconcile/queue/tags.h"
-#include "sim/secret_owners.h"
+#include "sim/secret_clients.h"
 
 namespace sim {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr std::string_view client_name = "client";
 
 // A secret of Secrets Manager goes by its ARN, behind which stands what of it is meant.
 std::string value_from(const FamilySecret& secret) {
@@ -120,21 +118,27 @@ std::string print(const Queueing& queueing) {
 
 }  // namespace
 
-Clients::Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger, Caller& caller)
-    : ground_(ground), plant_(plant), server_(server), ledger_(ledger), caller_(caller) {}
+Clients::Clients(Environment& environment, Mutant& mutant, Server& server,
+                 Expectations& expectations, Caller& caller)
+    : environment_(environment),
+      mutant_(mutant),
+      server_(server),
+      expectations_(expectations),
+      caller_(caller) {}
 
 void Clients::provide() {
   api::ecs::CreateClusterRequest request;
   request.cluster_name = "default";
   caller_.insist<api::ecs::CreateClusterResponse>(
       "CreateCluster", request, [this](const base::Result<api::ecs::CreateClusterResponse>& made) {
-        if (!made) return ground_.fail("client", "CreateCluster: " + made.error().message);
-        for (const auto& [name, family] : ledger_.families) {
+        if (!made) return environment_.fail("client", "CreateCluster: " + made.error().message);
+        for (const auto& [name, family] : expectations_.families) {
           caller_.insist<api::ecs::RegisterTaskDefinitionResponse>(
               "RegisterTaskDefinition", definition_of(family),
               [this](const base::Result<api::ecs::RegisterTaskDefinitionResponse>& registered) {
                 if (registered) return;
-                ground_.fail("client", "RegisterTaskDefinition: " + registered.error().message);
+                environment_.fail("client",
+                                  "RegisterTaskDefinition: " + registered.error().message);
               });
         }
       });
@@ -153,10 +157,11 @@ void Clients::act(const PlannedCall& call) {
 }
 
 void Clients::run(const PlannedCall& call) {
-  const std::string id = base::format("wish-{}", ledger_.wishes.size() + 1);
-  ledger_.wishes[id] = {.family = call.family, .count = call.count, .queueing = call.queueing};
-  ground_.tell(client_name, "{}: runs {} of {}{}", id, call.count, call.family,
-               call.queueing ? print(*call.queueing) : "");
+  const std::string id = base::format("wish-{}", expectations_.wishes.size() + 1);
+  expectations_.wishes[id] = {
+      .family = call.family, .count = call.count, .queueing = call.queueing};
+  environment_.tell(client_name, "{}: runs {} of {}{}", id, call.count, call.family,
+                    call.queueing ? print(*call.queueing) : "");
   api::ecs::RunTaskRequest request;
   request.cluster = "default";
   request.task_definition = call.family;
@@ -167,9 +172,9 @@ void Clients::run(const PlannedCall& call) {
   caller_.insist<api::ecs::RunTaskResponse>(
       "RunTask", request,
       [this, id](const base::Result<api::ecs::RunTaskResponse>& answer) {
-        ledger_.wishes[id].answered = true;
+        expectations_.wishes[id].answered = true;
         if (!answer) {
-          return ground_.tell(client_name, "{}: refused: {}", id, answer.error().message);
+          return environment_.tell(client_name, "{}: refused: {}", id, answer.error().message);
         }
         std::string text;
         for (const api::ecs::Task& task : answer->tasks) {
@@ -179,22 +184,22 @@ void Clients::run(const PlannedCall& call) {
           text +=
               base::format(" ({}: {})", failure.reason.value_or(""), failure.detail.value_or(""));
         }
-        ground_.tell(client_name, "{}: has{}", id, text);
+        environment_.tell(client_name, "{}: has{}", id, text);
       },
-      [this](api::ecs::RunTaskRequest& again) { plant_.retried(again); });
+      [this](api::ecs::RunTaskRequest& again) { mutant_.retried(again); });
 }
 
 std::string Clients::some_task() const {
   const model::ClusterState* const state = server_.state();
   if (state == nullptr || state->tasks.empty()) return {};
   auto it = state->tasks.begin();
-  std::advance(it, static_cast<ptrdiff_t>(ground_.random.below(state->tasks.size())));
+  std::advance(it, static_cast<ptrdiff_t>(environment_.random.below(state->tasks.size())));
   return it->first.str();
 }
 
 void Clients::stop(const std::string& task_arn) {
-  ground_.tell(client_name, "stops task {}", short_name(task_arn));
-  ledger_.stops.insert(task_arn);
+  environment_.tell(client_name, "stops task {}", short_name(task_arn));
+  expectations_.stops.insert(task_arn);
   api::ecs::StopTaskRequest request;
   request.cluster = "default";
   request.task = task_arn;
@@ -207,7 +212,7 @@ void Clients::give_up_waiting() {
   const model::ClusterState* const state = server_.state();
   if (state == nullptr) return;
   for (const auto& [arn, task] : state->tasks) {
-    if (task.waiting && !ledger_.stops.contains(arn.str())) stop(arn.str());
+    if (task.waiting && !expectations_.stops.contains(arn.str())) stop(arn.str());
   }
 }
 
@@ -221,8 +226,8 @@ void Clients::describe() {
 }
 
 void Clients::deregister(const std::string& instance_arn) {
-  ground_.tell("operator", "deregisters instance {} with force", short_name(instance_arn));
-  ledger_.deregistered.insert(instance_arn);
+  environment_.tell("operator", "deregisters instance {} with force", short_name(instance_arn));
+  expectations_.deregistered.insert(instance_arn);
   api::ecs::DeregisterContainerInstanceRequest request;
   request.cluster = "default";
   request.container_instance = instance_arn;
@@ -232,7 +237,7 @@ void Clients::deregister(const std::string& instance_arn) {
 }
 
 void Clients::clear_gpu(const std::string& instance_arn, const std::string& uuid) {
-  ground_.tell("operator", "clears {} of instance {}", uuid, short_name(instance_arn));
+  environment_.tell("operator", "clears {} of instance {}", uuid, short_name(instance_arn));
   api::ecs::UpdateContainerInstancesStateRequest request;
   request.cluster = "default";
   request.container_instances.push_back(instance_arn);

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "sim/caller.h"
-#include "sim/ground.h"
-#include "sim/ledger.h"
-#include "sim/planted/plant.h"
+#include "sim/environment.h"
+#include "sim/expectations.h"
+#include "sim/mutants/mutant.h"
 #include "sim/server.h"
 
 namespace sim {
@@ -15,7 +15,8 @@ namespace sim {
 class Clients {
  public:
   // The references outlive it.
-  Clients(Ground& ground, Plant& plant, Server& server, Ledger& ledger, Caller& caller);
+  Clients(Environment& environment, Mutant& mutant, Server& server, Expectations& expectations,
+          Caller& caller);
 
   // Cluster and task definitions; again when the server has lost its disk.
   void provide();
@@ -35,10 +36,10 @@ class Clients {
   void describe();
   std::string some_task() const;
 
-  Ground& ground_;
-  Plant& plant_;
+  Environment& environment_;
+  Mutant& mutant_;
   Server& server_;
-  Ledger& ledger_;
+  Expectations& expectations_;
   Caller& caller_;
 };
 

@@ -38,19 +38,19 @@ RC_GTEST_PROP(DriftingClock, a_timer_is_never_early_and_at_most_two_milliseconds
 }
 
 TEST(Link, carries_nothing_while_it_is_cut_and_everything_once_faults_have_stopped) {
-  Ground ground(1, {});
-  ground.rates.loss = 1000;
-  Link link(ground, "m1");
+  Environment environment(1, {});
+  environment.rates.loss = 1000;
+  Link link(environment, "m1");
   int arrived = 0;
   const auto pass = [&](base::Milliseconds by) {
-    const base::Time end = ground.events.now() + by;
-    while (ground.events.run_next(end)) {
+    const base::Time end = environment.events.now() + by;
+    while (environment.events.run_next(end)) {
     }
   };
   link.carry([&] { ++arrived; });
   pass(seconds(5));
   EXPECT_EQ(arrived, 0);  // Lost.
-  ground.faults_on = false;
+  environment.faults_on = false;
   link.cut(seconds(10));
   link.carry([&] { ++arrived; });
   pass(seconds(9));

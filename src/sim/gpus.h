@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/gpu.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 
 namespace sim {
 
@@ -25,7 +25,7 @@ struct PhysicalGpu {
 
 class Gpus {
  public:
-  Gpus(Ground& ground, std::string who, std::vector<model::GpuDevice> devices);
+  Gpus(Environment& environment, std::string who, std::vector<model::GpuDevice> devices);
 
   // nullptr: there is no such GPU in the machine.
   const PhysicalGpu* find(const std::string& uuid) const;
@@ -40,7 +40,7 @@ class Gpus {
  private:
   void leave_residue(PhysicalGpu& gpu, int64_t mib);
 
-  Ground& ground_;
+  Environment& environment_;
   std::string who_;
   std::map<std::string, PhysicalGpu> gpus_;  // By UUID.
 };

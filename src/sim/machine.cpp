@@ -16,13 +16,13 @@ std::vector<model::GpuDevice> devices_of(const model::InstanceType& type, const 
 
 }  // namespace
 
-Machine::Machine(Ground& ground, std::string name, const model::InstanceType& type, Fates& fates,
-                 Watcher watcher)
-    : ground_(ground),
+Machine::Machine(Environment& environment, std::string name, const model::InstanceType& type,
+                 Fates& fates, Watcher watcher)
+    : environment_(environment),
       name_(std::move(name)),
       who_("machine " + name_),
       type_(type),
-      gpus_(ground, who_, devices_of(type, name_)),
+      gpus_(environment, who_, devices_of(type, name_)),
       fates_(fates),
       watcher_(std::move(watcher)) {}
 
@@ -48,7 +48,7 @@ SimContainer* Machine::find(const std::string& id_or_name) {
 // From Created to Running.
 void Machine::run(SimContainer& container) {
   container.status = agent::core::RuntimeStatus::Running;
-  container.started_at = ground_.events.now();
+  container.started_at = environment_.events.now();
   ++container.starts;
   auto& fates = fates_[{container.task_arn, container.container_name}];
   fates.push_back({.machine = name_, .starts = 1, .running = true, .exit_code = {}});
@@ -56,14 +56,14 @@ void Machine::run(SimContainer& container) {
     const int64_t share = container.gpus.sharing ? container.gpus.sharing->memory_mib : 0;
     gpus_.attach(uuid, container.id, share);
   }
-  ground_.tell(who_, "container {} of task {} runs{}", container.container_name,
-               short_name(container.task_arn),
-               container.gpus.uuids.empty()
-                   ? std::string()
-                   : base::format(" on {}", base::join(container.gpus.uuids, ", ")));
+  environment_.tell(who_, "container {} of task {} runs{}", container.container_name,
+                    short_name(container.task_arn),
+                    container.gpus.uuids.empty()
+                        ? std::string()
+                        : base::format(" on {}", base::join(container.gpus.uuids, ", ")));
   if (watcher_.started) watcher_.started(*this, container);
   emit(agent::core::EventKind::Started, container);
-  ground_.events.after(container.plan.life, [this, id = container.id, boot = boots_] {
+  environment_.events.after(container.plan.life, [this, id = container.id, boot = boots_] {
     if (boot != boots_) return;
     SimContainer* const same = find(id);
     if (same != nullptr && same->status == agent::core::RuntimeStatus::Running) {
@@ -76,7 +76,7 @@ void Machine::end(SimContainer& container, int32_t exit_code, bool power_cut) {
   if (container.status != agent::core::RuntimeStatus::Running) return;
   container.status = agent::core::RuntimeStatus::Exited;
   container.exit_code = exit_code;
-  container.finished_at = ground_.events.now();
+  container.finished_at = environment_.events.now();
   auto& fates = fates_[{container.task_arn, container.container_name}];
   if (!fates.empty()) {
     fates.back().running = false;
@@ -84,19 +84,19 @@ void Machine::end(SimContainer& container, int32_t exit_code, bool power_cut) {
     fates.back().power_cut = power_cut;
   }
   gpus_.detach(container.id);
-  ground_.tell(who_, "container {} of task {} ended with {}", container.container_name,
-               short_name(container.task_arn), exit_code);
+  environment_.tell(who_, "container {} of task {} ended with {}", container.container_name,
+                    short_name(container.task_arn), exit_code);
   emit(agent::core::EventKind::Died, container);
   const auto [first, last] = log_followers_.equal_range(container.id);
   for (auto follower = first; follower != last; ++follower) {
-    ground_.events.after(ground_.between(base::Milliseconds{5}, base::Milliseconds{500}),
-                         [answer = follower->second] { answer(agent::core::Done{}); });
+    environment_.events.after(environment_.between(base::Milliseconds{5}, base::Milliseconds{500}),
+                              [answer = follower->second] { answer(agent::core::Done{}); });
   }
   log_followers_.erase(container.id);
 }
 
 void Machine::signal_kill(SimContainer& container) {
-  ground_.events.after(container.plan.dies_after, [this, id = container.id, boot = boots_] {
+  environment_.events.after(container.plan.dies_after, [this, id = container.id, boot = boots_] {
     if (boot != boots_) return;
     if (SimContainer* const same = find(id)) end(*same, killed, false);
   });
@@ -115,10 +115,10 @@ void Machine::end_all(int32_t exit_code, bool power_cut) {
 
 void Machine::stop_docker(bool live_restore) {
   if (!docker_up_) return;
-  ground_.tell(who_, "dockerd stops{}", live_restore ? "; containers live on" : "");
+  environment_.tell(who_, "dockerd stops{}", live_restore ? "; containers live on" : "");
   docker_up_ = false;
   const auto failed = [this](const Answer& answer) {
-    ground_.events.after(base::Milliseconds{1}, [answer] {
+    environment_.events.after(base::Milliseconds{1}, [answer] {
       answer(std::unexpected(agent::core::OperationError{
           agent::core::Cause::Unreachable, "DockerClientConfigError", "dockerd has gone"}));
     });
@@ -130,13 +130,13 @@ void Machine::stop_docker(bool live_restore) {
 
 void Machine::start_docker() {
   if (docker_up_) return;
-  ground_.tell(who_, "dockerd is back");
+  environment_.tell(who_, "dockerd is back");
   docker_up_ = true;
 }
 
 void Machine::break_off_pulls() {
   for (const auto& [id, pull] : std::exchange(pulls_, {})) {
-    ground_.events.after(base::Milliseconds{1}, [answer = pull.answer] {
+    environment_.events.after(base::Milliseconds{1}, [answer = pull.answer] {
       answer(std::unexpected(agent::core::OperationError{agent::core::Cause::Other,
                                                          "CannotPullContainerError",
                                                          "connection reset by the registry"}));

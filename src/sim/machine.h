@@ -14,8 +14,8 @@
 #include "agent/core/runtime.h"
 #include "base/time.h"
 #include "model/catalogue.h"
+#include "sim/environment.h"
 #include "sim/gpus.h"
-#include "sim/ground.h"
 
 namespace sim {
 
@@ -65,7 +65,7 @@ class Machine {
   using Fates = std::map<std::pair<std::string, std::string>, std::vector<ContainerFate>>;
 
   // The references outlive the machine.
-  Machine(Ground& ground, std::string name, const model::InstanceType& type, Fates& fates,
+  Machine(Environment& environment, std::string name, const model::InstanceType& type, Fates& fates,
           Watcher watcher);
 
   const std::string& name() const { return name_; }
@@ -110,7 +110,7 @@ class Machine {
   void emit(agent::core::EventKind kind, const SimContainer& container);
   void end_all(int32_t exit_code, bool power_cut);
 
-  Ground& ground_;
+  Environment& environment_;
   std::string name_;
   std::string who_;
   const model::InstanceType& type_;

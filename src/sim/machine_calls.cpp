@@ -32,21 +32,22 @@ OperationResult no_such_container(const std::string& id) {
 // strike.
 constexpr uint32_t servers_that_end = 200;
 
-ContainerPlan draw_plan(Ground& ground, std::string_view image) {
-  const Rates& rates = ground.rates;
+ContainerPlan draw_plan(Environment& environment, std::string_view image) {
+  const Rates& rates = environment.rates;
   ContainerPlan plan;
-  plan.life = ground.between(base::Milliseconds{200}, rates.longest_life);
-  plan.exit_code = ground.random.chance(70) ? 0 : static_cast<int32_t>(ground.random.below(4));
-  if (image.starts_with("server") && !ground.mishap(servers_that_end)) plan.life = days(365);
+  plan.life = environment.between(base::Milliseconds{200}, rates.longest_life);
+  plan.exit_code =
+      environment.random.chance(70) ? 0 : static_cast<int32_t>(environment.random.below(4));
+  if (image.starts_with("server") && !environment.inject(servers_that_end)) plan.life = days(365);
   if (image.starts_with("crash")) {
-    plan.life = ground.between(base::Milliseconds{10}, seconds(2));
+    plan.life = environment.between(base::Milliseconds{10}, seconds(2));
     plan.exit_code = 1;
   }
-  plan.fails_to_start = ground.mishap(rates.fails_to_start);
-  plan.ignores_term = ground.mishap(rates.ignores_term);
-  plan.dies_after = ground.mishap(rates.hangs)
-                        ? ground.between(seconds(5), minutes(2))
-                        : ground.between(base::Milliseconds{1}, base::Milliseconds{50});
+  plan.fails_to_start = environment.inject(rates.fails_to_start);
+  plan.ignores_term = environment.inject(rates.ignores_term);
+  plan.dies_after = environment.inject(rates.hangs)
+                        ? environment.between(seconds(5), minutes(2))
+                        : environment.between(base::Milliseconds{1}, base::Milliseconds{50});
   return plan;
 }
 
@@ -93,22 +94,23 @@ ContainerInfo info_of(const SimContainer& container) {
 
 void Machine::begin(const agent::core::Operation& operation, Answer answer) {
   const bool probe = std::holds_alternative<agent::core::ProbeGpu>(operation.request);
-  const base::Milliseconds delay = ground_.between(base::Milliseconds{1}, base::Milliseconds{80});
+  const base::Milliseconds delay =
+      environment_.between(base::Milliseconds{1}, base::Milliseconds{80});
   const auto later = [this, answer](base::Milliseconds after, OperationResult result) {
-    ground_.events.after(after, [answer, result = std::move(result)] { answer(result); });
+    environment_.events.after(after, [answer, result = std::move(result)] { answer(result); });
   };
   if (!docker_up_ && !probe) {
     return later(delay, refused(Cause::Unreachable, "DockerClientConfigError",
                                 "Cannot connect to the Docker daemon. Is it running?"));
   }
-  if (!probe && ground_.mishap(ground_.rates.operation_fails)) {
+  if (!probe && environment_.inject(environment_.rates.operation_fails)) {
     return later(delay, refused(Cause::Other, "ServerError", "Docker has failed inside"));
   }
-  if (!probe && ground_.mishap(ground_.rates.operation_unsure)) {
-    const bool done = ground_.random.chance(50);
+  if (!probe && environment_.inject(environment_.rates.operation_unsure)) {
+    const bool done = environment_.random.chance(50);
     if (done) std::visit(MachineCalls{*this, operation.id, [](auto) {}}, operation.request);
     pulls_.erase(operation.id);
-    return later(ground_.between(seconds(1), minutes(1)),
+    return later(environment_.between(seconds(1), minutes(1)),
                  refused(Cause::Timeout, "DockerTimeoutError", "Docker did not answer in time"));
   }
   auto result = std::visit(MachineCalls{*this, operation.id, answer}, operation.request);
@@ -118,7 +120,7 @@ void Machine::begin(const agent::core::Operation& operation, Answer answer) {
 void Machine::cancel(agent::core::OperationId id) {
   const auto found = pulls_.find(id);
   if (found == pulls_.end()) return;
-  ground_.events.after(base::Milliseconds{1}, [answer = found->second.answer] {
+  environment_.events.after(base::Milliseconds{1}, [answer = found->second.answer] {
     answer(refused(Cause::Cancelled, "CannotPullContainerError", "the pull was broken off"));
   });
   pulls_.erase(found);
@@ -132,22 +134,22 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::InspectImage& r
 }
 
 MachineCalls::Result MachineCalls::operator()(const agent::core::PullImage& request) const {
-  Ground& ground = machine.ground_;
+  Environment& environment = machine.environment_;
   if (request.image.starts_with("missing")) {
     return refused(Cause::NotFound, "CannotPullContainerError",
                    "manifest for " + request.image + " not found");
   }
   const uint64_t number = ++machine.pulls_begun_;
   machine.pulls_[id] = {number, answer};
-  if (ground.mishap(ground.rates.never_pull)) {
-    ground.tell(machine.who_, "the pull of {} hangs", request.image);
+  if (environment.inject(environment.rates.never_pull)) {
+    environment.tell(machine.who_, "the pull of {} hangs", request.image);
     return std::nullopt;
   }
-  const base::Milliseconds takes = ground.mishap(ground.rates.slow_pull)
-                                       ? ground.between(seconds(10), minutes(2))
-                                       : ground.between(base::Milliseconds{50}, seconds(2));
+  const base::Milliseconds takes = environment.inject(environment.rates.slow_pull)
+                                       ? environment.between(seconds(10), minutes(2))
+                                       : environment.between(base::Milliseconds{50}, seconds(2));
   Machine& where = machine;
-  ground.events.after(takes, [&where, pull = id, number, image = request.image] {
+  environment.events.after(takes, [&where, pull = id, number, image = request.image] {
     const auto found = where.pulls_.find(pull);
     if (found == where.pulls_.end() || found->second.number != number) return;
     where.images_.insert(image);
@@ -174,7 +176,7 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::CreateContainer
   made.environment = environment(request.body);
   made.host_ports = host_ports(request.body);
   made.gpus = request.gpus;
-  made.plan = draw_plan(machine.ground_, request.body["Image"].text_or(""));
+  made.plan = draw_plan(machine.environment_, request.body["Image"].text_or(""));
   std::string runtime_id = made.id;
   machine.containers_.emplace(runtime_id, std::move(made));
   return agent::core::CreatedContainer{std::move(runtime_id)};
@@ -202,8 +204,8 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::StartContainer&
 void MachineCalls::answer_when_dead(const std::string& container,
                                     base::Milliseconds checked_every) const {
   Machine& where = machine;
-  where.ground_.events.after(checked_every, [&where, container, checked_every, waiting = answer,
-                                             boot = where.boots_] {
+  where.environment_.events.after(checked_every, [&where, container, checked_every,
+                                                  waiting = answer, boot = where.boots_] {
     if (boot != where.boots_) return;
     const SimContainer* const same = where.find(container);
     if (same == nullptr || same->status != RuntimeStatus::Running) {
@@ -220,23 +222,23 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::StopContainer& 
   SimContainer* const container = machine.find(request.runtime_id);
   if (container == nullptr) return no_such_container(request.runtime_id);
   if (container->status != RuntimeStatus::Running) return agent::core::Done{};
-  Ground& ground = machine.ground_;
+  Environment& environment = machine.environment_;
   Machine& where = machine;
   container->stopping = true;
   if (!container->plan.ignores_term) {
-    const base::Milliseconds takes = ground.between(base::Milliseconds{10}, seconds(2));
-    ground.events.after(takes, [&where, container_id = container->id, boot = where.boots_] {
+    const base::Milliseconds takes = environment.between(base::Milliseconds{10}, seconds(2));
+    environment.events.after(takes, [&where, container_id = container->id, boot = where.boots_] {
       if (boot != where.boots_) return;
       if (SimContainer* const same = where.find(container_id)) where.end(*same, terminated, false);
     });
   } else {
-    ground.events.after(request.timeout,
-                        [&where, container_id = container->id, boot = where.boots_] {
-                          if (boot != where.boots_ || !where.docker_up_) return;
-                          if (SimContainer* const same = where.find(container_id)) {
-                            where.signal_kill(*same);
-                          }
-                        });
+    environment.events.after(request.timeout,
+                             [&where, container_id = container->id, boot = where.boots_] {
+                               if (boot != where.boots_ || !where.docker_up_) return;
+                               if (SimContainer* const same = where.find(container_id)) {
+                                 where.signal_kill(*same);
+                               }
+                             });
   }
   answer_when_dead(container->id, base::Milliseconds{250});
   return std::nullopt;

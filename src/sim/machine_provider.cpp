@@ -15,7 +15,7 @@ constexpr base::Milliseconds soonest{10};
 }  // namespace
 
 void MachineProvider::carry_out(const control::MachineOrder& order, const Report& report) {
-  ground_.events.after(ground_.between(soonest, seconds(2)), [this, order, report] {
+  environment_.events.after(environment_.between(soonest, seconds(2)), [this, order, report] {
     if (const auto* const asked = std::get_if<control::LaunchMachine>(&order)) {
       launch(*asked, report);
     } else {
@@ -25,13 +25,13 @@ void MachineProvider::carry_out(const control::MachineOrder& order, const Report
 }
 
 void MachineProvider::answer(const Report& report, control::MachineReport what) {
-  ground_.events.after(ground_.between(soonest, seconds(20)),
-                       [report, what = std::move(what)] { report(what); });
+  environment_.events.after(environment_.between(soonest, seconds(20)),
+                            [report, what = std::move(what)] { report(what); });
 }
 
 void MachineProvider::not_launched(const std::string& token, const Report& report,
                                    std::string reason) {
-  ground_.tell(provider_name, "launch {}: {}", token.substr(token.size() - 8), reason);
+  environment_.tell(provider_name, "launch {}: {}", token.substr(token.size() - 8), reason);
   answer(report, control::MachineNotLaunched{token, std::move(reason)});
 }
 
@@ -41,26 +41,27 @@ void MachineProvider::launch(const control::LaunchMachine& order, const Report& 
     return one.token == order.token && !one.has_ended;
   });
   if (machine == machines_.end()) {
-    if (ground_.mishap(ground_.rates.launch_fails)) {
+    if (environment_.inject(environment_.rates.launch_fails)) {
       return not_launched(order.token, report, "no machine is left");
     }
     const std::string id = hands_.make(order.instance_type);
-    ground_.tell(provider_name, "{} is launched for {} ({})", id, order.group,
-                 order.token.substr(order.token.size() - 8));
-    const base::Time now = ground_.events.now();
-    machines_.push_back({.token = order.token,
-                         .id = id,
-                         .group = order.group,
-                         .made_at = now,
-                         .listed_from = now + ground_.between(base::Milliseconds{0},
-                                                              ground_.rates.longest_unlisted)});
+    environment_.tell(provider_name, "{} is launched for {} ({})", id, order.group,
+                      order.token.substr(order.token.size() - 8));
+    const base::Time now = environment_.events.now();
+    machines_.push_back(
+        {.token = order.token,
+         .id = id,
+         .group = order.group,
+         .made_at = now,
+         .listed_from = now + environment_.between(base::Milliseconds{0},
+                                                   environment_.rates.longest_unlisted)});
     machine = std::prev(machines_.end());
-    if (!ground_.mishap(ground_.rates.never_joins)) {
-      ground_.events.after(ground_.between(seconds(2), ground_.rates.longest_boot),
-                           [this, id] { hands_.boot(id); });
+    if (!environment_.inject(environment_.rates.never_joins)) {
+      environment_.events.after(environment_.between(seconds(2), environment_.rates.longest_boot),
+                                [this, id] { hands_.boot(id); });
     }
   }
-  if (ground_.mishap(ground_.rates.provider_unsure)) {
+  if (environment_.inject(environment_.rates.provider_unsure)) {
     return not_launched(order.token, report, "no answer, though it is there");
   }
   answer(report, control::MachineLaunched{order.token, machine->id});
@@ -69,26 +70,26 @@ void MachineProvider::launch(const control::LaunchMachine& order, const Report& 
 void MachineProvider::terminate(const control::TerminateMachine& order, const Report& report) {
   const auto machine = std::ranges::find(machines_, order.id, &ProvidedMachine::id);
   const bool is_there = machine != machines_.end() && !machine->has_ended;
-  if (is_there && ground_.mishap(ground_.rates.end_fails)) {
-    ground_.tell(provider_name, "{} cannot be ended now", order.id);
+  if (is_there && environment_.inject(environment_.rates.end_fails)) {
+    environment_.tell(provider_name, "{} cannot be ended now", order.id);
     return answer(report, control::MachineNotTerminated{order.id, "it is stuck"});
   }
   if (is_there) {
     machine->has_ended = true;
     hands_.end(order.id);
   }
-  if (ground_.mishap(ground_.rates.provider_unsure)) {
+  if (environment_.inject(environment_.rates.provider_unsure)) {
     return answer(report, control::MachineNotTerminated{order.id, "no answer"});
   }
   answer(report, control::MachineTerminated{order.id});
 }
 
 void MachineProvider::list(base::Time asked_at, const Report& report) {
-  ground_.events.after(ground_.between(soonest, seconds(2)), [this, asked_at, report] {
-    if (ground_.mishap(ground_.rates.list_fails)) return;
+  environment_.events.after(environment_.between(soonest, seconds(2)), [this, asked_at, report] {
+    if (environment_.inject(environment_.rates.list_fails)) return;
     control::MachinesListed listed{.asked_at = asked_at, .machines = {}};
     for (const ProvidedMachine& machine : machines_) {
-      if (machine.has_ended || machine.listed_from > ground_.events.now()) continue;
+      if (machine.has_ended || machine.listed_from > environment_.events.now()) continue;
       listed.machines.push_back({machine.token, machine.id});
     }
     answer(report, std::move(listed));

@@ -1,4 +1,4 @@
-// The provider of the machines of Auto Scaling groups, with the control plane's desk before it:
+// The provider of the machines of Auto Scaling groups, with the control plane's workers before it:
 // what becomes of an order, and when the process that gave it hears of it. Calls take time and
 // fail; some are done although their answer says that they were not. A machine that was launched is
 // there until it is ended, whatever becomes of those who asked for it.
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "control/step/machine_orders.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 
 namespace sim {
 
@@ -33,9 +33,9 @@ class MachineProvider {
     std::function<void(const std::string& id)> end;
   };
 
-  // `ground` outlives it. `is_used`: the world has groups.
-  MachineProvider(Ground& ground, Hands hands, bool is_used)
-      : ground_(ground), hands_(std::move(hands)), is_used_(is_used) {}
+  // `environment` outlives it. `is_used`: the world has groups.
+  MachineProvider(Environment& environment, Hands hands, bool is_used)
+      : environment_(environment), hands_(std::move(hands)), is_used_(is_used) {}
 
   bool is_used() const { return is_used_; }
   // Also those that have ended.
@@ -51,7 +51,7 @@ class MachineProvider {
   void answer(const Report& report, control::MachineReport what);
   void not_launched(const std::string& token, const Report& report, std::string reason);
 
-  Ground& ground_;
+  Environment& environment_;
   Hands hands_;
   bool is_used_;
   std::vector<ProvidedMachine> machines_;  // In the order in which they were made.

@@ -20,31 +20,31 @@ constexpr uint16_t abnormal = 1006;
 }  // namespace
 
 void Link::cut(base::Milliseconds how_long) {
-  cut_until_ = std::max(cut_until_, ground_.events.now() + how_long);
+  cut_until_ = std::max(cut_until_, environment_.events.now() + how_long);
 }
 
 base::Milliseconds Link::delay() {
   // Mostly short, sometimes up to the longest, so that messages overtake each other.
   const base::Milliseconds longest =
-      ground_.faults_on ? ground_.rates.longest_delay : base::Milliseconds{5};
+      environment_.faults_on ? environment_.rates.longest_delay : base::Milliseconds{5};
   const base::Milliseconds usual = std::min(longest, base::Milliseconds{20});
-  return ground_.between(least_delay, ground_.random.chance(10) ? longest : usual);
+  return environment_.between(least_delay, environment_.random.chance(10) ? longest : usual);
 }
 
 void Link::carry(const std::function<void()>& arrives) {
-  if (is_cut() || ground_.mishap(ground_.rates.loss)) return;
-  const int copies = ground_.mishap(ground_.rates.duplicate) ? 2 : 1;
+  if (is_cut() || environment_.inject(environment_.rates.loss)) return;
+  const int copies = environment_.inject(environment_.rates.duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    ground_.events.after(delay(), [this, arrives] {
+    environment_.events.after(delay(), [this, arrives] {
       if (!is_cut()) arrives();
     });
   }
 }
 
 base::Milliseconds Connection::arrival(base::Time& latest) {
-  const base::Time now = ground_.events.now();
+  const base::Time now = environment_.events.now();
   const base::Time drawn = now + link_.delay();
-  if (ground_.mishap(ground_.rates.reorder)) return drawn - now;
+  if (environment_.inject(environment_.rates.reorder)) return drawn - now;
   latest = std::max(latest, drawn);
   return latest - now;
 }
@@ -52,17 +52,17 @@ base::Milliseconds Connection::arrival(base::Time& latest) {
 // A message that is lost takes the connection with it, as it does with TCP.
 void Connection::carry(base::Time& latest, std::function<void()> arrives) {
   if (link_.is_cut()) return;
-  if (ground_.mishap(ground_.rates.loss)) return break_off();
-  const int copies = ground_.mishap(ground_.rates.duplicate) ? 2 : 1;
+  if (environment_.inject(environment_.rates.loss)) return break_off();
+  const int copies = environment_.inject(environment_.rates.duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    ground_.events.after(arrival(latest), [self = shared_from_this(), arrives] {
+    environment_.events.after(arrival(latest), [self = shared_from_this(), arrives] {
       if (!self->link_.is_cut()) arrives();
     });
   }
 }
 
 void Connection::break_off() {
-  ground_.events.after(link_.delay(), [self = shared_from_this()] {
+  environment_.events.after(link_.delay(), [self = shared_from_this()] {
     self->agent_is_closed(abnormal, "connection reset");
     self->server_is_closed("connection reset");
   });
@@ -115,7 +115,7 @@ void Connection::send_to_server(const acs::AgentMessage& message) {
 void Connection::close_by_server(uint16_t code, const std::string& reason) {
   server_open_ = false;
   if (link_.is_cut()) return;
-  ground_.events.after(arrival(latest_to_agent_), [self = shared_from_this(), code, reason] {
+  environment_.events.after(arrival(latest_to_agent_), [self = shared_from_this(), code, reason] {
     self->agent_is_closed(code, reason);
   });
 }
@@ -123,8 +123,9 @@ void Connection::close_by_server(uint16_t code, const std::string& reason) {
 void Connection::close_by_agent(const std::string& reason) {
   agent_gone_ = true;
   if (link_.is_cut()) return;
-  ground_.events.after(arrival(latest_to_server_),
-                       [self = shared_from_this(), reason] { self->server_is_closed(reason); });
+  environment_.events.after(arrival(latest_to_server_), [self = shared_from_this(), reason] {
+    self->server_is_closed(reason);
+  });
 }
 
 }  // namespace sim

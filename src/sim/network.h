@@ -18,25 +18,26 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "control/step/input.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 
 namespace sim {
 
 class Link {
  public:
-  Link(Ground& ground, std::string name) : ground_(ground), name_(std::move(name)) {}
+  Link(Environment& environment, std::string name)
+      : environment_(environment), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  bool is_cut() const { return ground_.events.now() < cut_until_; }
+  bool is_cut() const { return environment_.events.now() < cut_until_; }
   // Nothing passes for so long.
   void cut(base::Milliseconds how_long);
-  void heal() { cut_until_ = base::Time::min(); }
+  void stop_faults() { cut_until_ = base::Time::min(); }
   // `arrives` happens later: never, once or twice. It owns what it needs.
   void carry(const std::function<void()>& arrives);
   base::Milliseconds delay();
 
  private:
-  Ground& ground_;
+  Environment& environment_;
   std::string name_;
   base::Time cut_until_ = base::Time::min();
 };
@@ -66,7 +67,7 @@ inline constexpr std::string_view unreachable = "Unreachable";
 // Makes one API call; `done` is called once. `key`: as in NamedOperation. Errors: `unreachable`;
 // the server's.
 template <class Response, class Request>
-void call_api(Ground& ground, Link& link, ApiServer& server, std::string_view operation,
+void call_api(Environment& environment, Link& link, ApiServer& server, std::string_view operation,
               Request request, std::function<void(base::Result<Response>)> done,
               std::optional<acs::IAMRoleCredentials> key = {}) {
   // Shared by the copies of the call that are under way and its time limit.
@@ -98,7 +99,7 @@ void call_api(Ground& ground, Link& link, ApiServer& server, std::string_view op
   };
   link.carry(arrives);
   constexpr base::Milliseconds time_limit = std::chrono::seconds(30);
-  ground.events.after(time_limit, [pending] {
+  environment.events.after(time_limit, [pending] {
     pending->answer(base::fail(std::string(unreachable), "no answer in 30 s"));
   });
 }
@@ -116,8 +117,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(std::string reason)> closed;
   };
 
-  Connection(Ground& ground, Link& link, control::SessionId id, AgentSide agent)
-      : ground_(ground), link_(link), id_(id), agent_(std::move(agent)) {}
+  Connection(Environment& environment, Link& link, control::SessionId id, AgentSide agent)
+      : environment_(environment), link_(link), id_(id), agent_(std::move(agent)) {}
 
   control::SessionId id() const { return id_; }
   const std::string& agent_name() const { return link_.name(); }
@@ -141,7 +142,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void agent_is_closed(uint16_t code, const std::string& reason);
   void server_is_closed(const std::string& reason);
 
-  Ground& ground_;
+  Environment& environment_;
   Link& link_;
   control::SessionId id_;
   AgentSide agent_;

@@ -42,14 +42,14 @@ constexpr Workload flows{"main_flows", "one task of each kind", main_flows};
 
 std::string failure_text(const RunResult& result) {
   std::string text = result.failure->checker + ": " + result.failure->sentence;
-  for (const StoryLine& line : result.latest) text += "\n" + print(line);
+  for (const TraceLine& line : result.latest) text += "\n" + print(line);
   return text;
 }
 
 enum class Effect : uint8_t { None, Done };
 
 // Fails the nth operation of the agent: before it is done, or with its answer lost.
-class FailingOperation final : public Plant {
+class FailingOperation final : public Mutant {
  public:
   FailingOperation(uint64_t nth, Effect effect, OperationError error)
       : nth_(nth), effect_(effect), error_(std::move(error)) {}
@@ -86,12 +86,12 @@ TEST_P(NthOperation, fails_once_and_every_task_comes_to_its_end) {
     bool struck = true;
     uint64_t nth = 1;
     for (; struck; ++nth) {
-      FailingOperation plant(nth, effect, GetParam().second);
-      const RunResult result = run_once(1, flows, &plant);
+      FailingOperation mutant(nth, effect, GetParam().second);
+      const RunResult result = run_once(1, flows, &mutant);
       ASSERT_FALSE(result.failure.has_value())
           << "operation " << nth << (effect == Effect::None ? " not done" : " done") << ", "
           << failure_text(result);
-      struck = plant.struck();
+      struck = mutant.struck();
     }
     EXPECT_GT(nth, 20U);
   }
@@ -152,9 +152,9 @@ class FailingStore final : public PassingStore {
   uint64_t commits_ = 0;
 };
 
-class FailingStorePlant final : public Plant {
+class FailingStoreMutant final : public Mutant {
  public:
-  FailingStorePlant(StoreFault fault, uint64_t nth) : fault_(fault), nth_(nth) {}
+  FailingStoreMutant(StoreFault fault, uint64_t nth) : fault_(fault), nth_(nth) {}
   std::unique_ptr<store::Store> around_store(store::Store& inner) override {
     return std::make_unique<FailingStore>(inner, fault_, nth_, calls_);
   }
@@ -172,10 +172,10 @@ TEST_P(NthStoreCall, fails_once_and_nothing_is_lost) {
   bool struck = true;
   uint64_t nth = 1;
   for (; struck; ++nth) {
-    FailingStorePlant plant(GetParam().second, nth);
-    const RunResult result = run_once(1, flows, &plant);
+    FailingStoreMutant mutant(GetParam().second, nth);
+    const RunResult result = run_once(1, flows, &mutant);
     ASSERT_FALSE(result.failure.has_value()) << "call " << nth << ", " << failure_text(result);
-    struck = plant.struck();
+    struck = mutant.struck();
   }
   EXPECT_GT(nth, 5U);
 }

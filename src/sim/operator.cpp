@@ -5,7 +5,7 @@
 namespace sim {
 
 void Operator::start() {
-  ground_.events.after(std::chrono::minutes(1), [this] {
+  environment_.events.after(std::chrono::minutes(1), [this] {
     look();
     start();
   });

@@ -9,7 +9,7 @@
 
 #include "sim/agent.h"
 #include "sim/clients.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 #include "sim/server.h"
 
 namespace sim {
@@ -17,9 +17,9 @@ namespace sim {
 class Operator {
  public:
   // The references outlive it.
-  Operator(Ground& ground, Server& server, Clients& clients,
+  Operator(Environment& environment, Server& server, Clients& clients,
            const std::vector<std::unique_ptr<Agent>>& agents)
-      : ground_(ground), server_(server), clients_(clients), agents_(agents) {}
+      : environment_(environment), server_(server), clients_(clients), agents_(agents) {}
 
   void start();
 
@@ -28,7 +28,7 @@ class Operator {
   void look_at(Agent& agent, const model::ClusterState& state);
   void clear_gpus(const Agent& agent, const model::ContainerInstance& instance);
 
-  Ground& ground_;
+  Environment& environment_;
   Server& server_;
   Clients& clients_;
   const std::vector<std::unique_ptr<Agent>>& agents_;

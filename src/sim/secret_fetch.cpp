@@ -27,19 +27,19 @@ std::string member_of(const std::string& value_from) {
 // Kept alive by the calls that are under way.
 class SecretFetch : public std::enable_shared_from_this<SecretFetch> {
  public:
-  SecretFetch(Ground& ground, Link& link, ApiServer& server, Ledger& ledger,
+  SecretFetch(Environment& environment, Link& link, ApiServer& server, Expectations& expectations,
               agent::core::CreateContainer request, acs::IAMRoleCredentials key,
               std::function<void(CompletedRequest)> done)
-      : ground_(ground),
+      : environment_(environment),
         link_(link),
         server_(server),
-        ledger_(ledger),
+        expectations_(expectations),
         request_(std::move(request)),
         key_(std::move(key)),
         done_(std::move(done)) {
-    auto& all = ledger_.fetches[request_.task_arn];
+    auto& all = expectations_.fetches[request_.task_arn];
     number_ = all.size();
-    all.push_back({.began = ground_.events.now(), .ended = {}, .error = {}});
+    all.push_back({.began = environment_.events.now(), .ended = {}, .error = {}});
   }
 
   void start() {
@@ -68,13 +68,13 @@ class SecretFetch : public std::enable_shared_from_this<SecretFetch> {
   void ask(std::string_view operation, Request request,
            std::function<void(const base::Result<Response>&)> then, int so_far = 1) {
     call_api<Response>(
-        ground_, link_, server_, operation, request,
+        environment_, link_, server_, operation, request,
         [self = this->shared_from_this(), operation, request, then,
          so_far](const base::Result<Response>& answer) {
           const bool refused = !answer && answer.error().code != unreachable &&
                                !answer.error().code.starts_with("Internal");
           if (answer || refused || so_far == tries) return then(answer);
-          self->ground_.events.after(
+          self->environment_.events.after(
               between_tries * so_far, [self, operation, request, then, so_far] {
                 self->template ask<Response>(operation, request, then, so_far + 1);
               });
@@ -136,29 +136,29 @@ class SecretFetch : public std::enable_shared_from_this<SecretFetch> {
   }
 
   void end(const std::string& error) {
-    SecretsFetched& record = ledger_.fetches[request_.task_arn][number_];
-    record.ended = ground_.events.now();
+    SecretsFetched& record = expectations_.fetches[request_.task_arn][number_];
+    record.ended = environment_.events.now();
     record.error = error;
   }
 
-  Ground& ground_;
+  Environment& environment_;
   Link& link_;
   ApiServer& server_;
-  Ledger& ledger_;
+  Expectations& expectations_;
   agent::core::CreateContainer request_;
   acs::IAMRoleCredentials key_;
   std::function<void(CompletedRequest)> done_;
-  size_t number_ = 0;                          // In the ledger.
+  size_t number_ = 0;                          // In the expectations.
   std::map<std::string, std::string> values_;  // By valueFrom.
   size_t at_ = 0;
 };
 
 }  // namespace
 
-void fetch_secrets(Ground& ground, Link& link, ApiServer& server, Ledger& ledger,
-                   agent::core::CreateContainer request, const acs::IAMRoleCredentials& key,
-                   std::function<void(CompletedRequest)> done) {
-  std::make_shared<SecretFetch>(ground, link, server, ledger, std::move(request), key,
+void fetch_secrets(Environment& environment, Link& link, ApiServer& server,
+                   Expectations& expectations, agent::core::CreateContainer request,
+                   const acs::IAMRoleCredentials& key, std::function<void(CompletedRequest)> done) {
+  std::make_shared<SecretFetch>(environment, link, server, expectations, std::move(request), key,
                                 std::move(done))
       ->start();
 }

@@ -9,8 +9,8 @@
 
 #include "acs/payload.h"
 #include "agent/core/runtime.h"
-#include "sim/ground.h"
-#include "sim/ledger.h"
+#include "sim/environment.h"
+#include "sim/expectations.h"
 #include "sim/network.h"
 
 namespace sim {
@@ -19,8 +19,8 @@ using CompletedRequest = std::expected<agent::core::CreateContainer, agent::core
 
 // `done` is called once, later; the agent may have died by then. A call without an answer is made
 // three times. The references outlive it. Errors: ResourceInitializationError, in ECS's words.
-void fetch_secrets(Ground& ground, Link& link, ApiServer& server, Ledger& ledger,
-                   agent::core::CreateContainer request, const acs::IAMRoleCredentials& key,
-                   std::function<void(CompletedRequest)> done);
+void fetch_secrets(Environment& environment, Link& link, ApiServer& server,
+                   Expectations& expectations, agent::core::CreateContainer request,
+                   const acs::IAMRoleCredentials& key, std::function<void(CompletedRequest)> done);
 
 }  // namespace sim

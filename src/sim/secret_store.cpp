@@ -4,7 +4,7 @@
 
 #include "api/generated/secretsmanager.h"
 #include "api/generated/ssm.h"
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "auth/permission.h"
 
 namespace sim {
@@ -18,8 +18,8 @@ using Reach = std::optional<std::vector<std::string>>;
 base::Result<Reach> reach_of(const NamedOperation& call, const control::Settings& settings,
                              const model::ClusterState& state, base::Time now) {
   if (!call.key) return Reach();
-  const auth::Mint mint(settings.master_key);
-  const auto key = mint.find_session(call.key->access_key_id, call.key->session_token);
+  const auth::KeyDerivation derivation(settings.master_key);
+  const auto key = derivation.find_session(call.key->access_key_id, call.key->session_token);
   if (!key || key->secret_access_key != call.key->secret_access_key) {
     return base::fail("UnrecognizedClientException",
                       "The security token included in the request is invalid.");
@@ -43,7 +43,7 @@ base::Result<Reach> reach_of(const NamedOperation& call, const control::Settings
 
 }  // namespace
 
-SecretStore::SecretStore(Ground& ground) : ground_(ground) {
+SecretStore::SecretStore(Environment& environment) : environment_(environment) {
   open();
 }
 
@@ -70,8 +70,8 @@ base::Result<api::Any> SecretStore::answer(const NamedOperation& call, const api
   const auto failed = [] {
     return base::fail("InternalServiceError", "The secret store's file cannot be used.");
   };
-  const bool fails = ground_.mishap(ground_.rates.secret_calls_fail);
-  if (fails && ground_.random.chance(50)) return failed();
+  const bool fails = environment_.inject(environment_.rates.secret_calls_fail);
+  if (fails && environment_.random.chance(50)) return failed();
   auto reach = TRY(reach_of(call, settings, state, now));
   auto answered = service_->handle({.service = call.service,
                                     .operation = call.operation,
@@ -103,12 +103,12 @@ void SecretStore::note(const api::Any& input) {
 void SecretStore::put(const std::string& secret, const std::optional<std::string>& token,
                       const std::string& value) {
   if (token && !tokens_[secret].insert(*token).second) return;
-  history_[secret].push_back({ground_.events.now(), value});
+  history_[secret].push_back({environment_.events.now(), value});
 }
 
 void SecretStore::remove(const std::string& secret) {
   tokens_.erase(secret);
-  history_[secret].push_back({ground_.events.now(), std::nullopt});
+  history_[secret].push_back({environment_.events.now(), std::nullopt});
 }
 
 bool SecretStore::was_ever(

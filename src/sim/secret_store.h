@@ -1,5 +1,5 @@
 // The secret store of the server: the real one, whose disk outlives the server's process. And what
-// was in it when, by what its owners have asked for and nothing else.
+// was in it when, by what its clients have asked for and nothing else.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@
 #include "control/step/settings.h"
 #include "model/state.h"
 #include "secrets/service.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 #include "sim/network.h"
 
 namespace sim {
 
 class SecretStore {
  public:
-  explicit SecretStore(Ground& ground);
+  explicit SecretStore(Environment& environment);
 
   static bool serves(const api::Service& service);
 
@@ -53,7 +53,7 @@ class SecretStore {
            const std::string& value);
   void remove(const std::string& secret);
 
-  Ground& ground_;
+  Environment& environment_;
   std::unique_ptr<secrets::Service> service_;
   std::map<std::string, std::vector<Entry>> history_;    // By name, the oldest first.
   std::map<std::string, std::set<std::string>> tokens_;  // By name: calls that took effect.

@@ -14,8 +14,8 @@ constexpr uint16_t going_away = 1001;
 constexpr size_t most_per_turn = 50;
 constexpr base::Milliseconds no_patience{0};
 
-store::Store& beneath(std::unique_ptr<store::Store>& planted, store::Store& faulty) {
-  return planted != nullptr ? *planted : faulty;
+store::Store& beneath(std::unique_ptr<store::Store>& mutant, store::Store& faulty) {
+  return mutant != nullptr ? *mutant : faulty;
 }
 
 template <class... Requests>
@@ -55,18 +55,18 @@ SeenCall seen_of(const api::Operation& operation, const api::Any& input) {
 
 }  // namespace
 
-Server::Server(Ground& ground, Plant& plant, MachineProvider& machines, SecretStore& secrets,
-               control::Settings settings, Watcher watcher)
-    : ground_(ground),
-      plant_(plant),
+Server::Server(Environment& environment, Mutant& mutant, MachineProvider& machines,
+               SecretStore& secrets, control::Settings settings, Watcher watcher)
+    : environment_(environment),
+      mutant_(mutant),
       machines_(machines),
       secrets_(secrets),
       settings_(std::move(settings)),
       watcher_(std::move(watcher)),
-      faulty_(memory_, ground.random.next(), {}),
-      planted_(plant.around_store(faulty_)),
-      watched_(ground, beneath(planted_, faulty_)) {
-  clock_ = ground_.draw_clock();
+      faulty_(memory_, environment.random.next(), {}),
+      planted_(mutant.around_store(faulty_)),
+      watched_(environment, beneath(planted_, faulty_)) {
+  clock_ = environment_.draw_clock();
 }
 
 const model::ClusterState* Server::state() const {
@@ -74,27 +74,27 @@ const model::ClusterState* Server::state() const {
 }
 
 void Server::apply_rates() {
-  faulty_.set_faults(ground_.faults_on ? ground_.rates.store : store::Faults{});
+  faulty_.set_faults(environment_.faults_on ? environment_.rates.store : store::Faults{});
 }
 
 void Server::start() {
   if (driver_ != nullptr) return;
-  if (ground_.mishap(ground_.rates.clock_step)) clock_ = ground_.draw_clock();
+  if (environment_.inject(environment_.rates.clock_step)) clock_ = environment_.draw_clock();
   faulty_.restart();
   apply_rates();
-  auto started = driver::Driver::start(watched_, settings_, ground_.random.next(), "server",
+  auto started = driver::Driver::start(watched_, settings_, environment_.random.next(), "server",
                                        no_patience, local_now());
   if (!started) {
-    ground_.tell(server_name, "cannot start: {}", started.error().message);
-    if (ground_.failure) return;
-    ground_.events.after(std::chrono::seconds(2), [this] { start(); });
+    environment_.tell(server_name, "cannot start: {}", started.error().message);
+    if (environment_.failure) return;
+    environment_.events.after(std::chrono::seconds(2), [this] { start(); });
     return;
   }
   driver_ = std::move(*started);
   out_of_service_ = false;
   ++life_;
-  ground_.tell(server_name, "is up with {} task(s) on {} instance(s)", state()->tasks.size(),
-               state()->instances.size());
+  environment_.tell(server_name, "is up with {} task(s) on {} instance(s)", state()->tasks.size(),
+                    state()->instances.size());
   if (watcher_.loaded) watcher_.loaded(*state());
   schedule_timer();
   if (machines_.is_used()) list_machines();
@@ -109,7 +109,7 @@ MachineProvider::Report Server::reports() {
 // At once, and every minute.
 void Server::list_machines() {
   machines_.list(local_now(), reports());
-  ground_.events.after(std::chrono::minutes(1), [this, life = life_] {
+  environment_.events.after(std::chrono::minutes(1), [this, life = life_] {
     if (life == life_ && driver_ != nullptr) list_machines();
   });
 }
@@ -124,17 +124,17 @@ void Server::die() {
   for (const auto& [session, connection] : std::exchange(connections_, {})) {
     connection->close_by_server(1006, "connection reset");
   }
-  plant_.server_died();
+  mutant_.server_died();
 }
 
 void Server::crash(std::string_view why) {
   if (driver_ == nullptr) return;
-  ground_.tell(server_name, "dies: {}", why);
+  environment_.tell(server_name, "dies: {}", why);
   die();
 }
 
 void Server::crash_at_commit(uint64_t commits, bool after_the_write) {
-  store::Faults faults = ground_.rates.store;
+  store::Faults faults = environment_.rates.store;
   (after_the_write ? faults.crash_after_commit : faults.crash_before_commit) = commits + 1;
   faulty_.set_faults(faults);
 }
@@ -151,10 +151,10 @@ void Server::take_secret_call(const NamedOperation& operation, const api::Any& i
   // Shared by the copies of the answer that are under way.
   const auto answer = std::make_shared<const ApiReply>(
       secrets_.answer(operation, input, settings_, driver_->core().state(), local_now()));
-  ground_.events.after(ground_.between(base::Milliseconds{1}, base::Milliseconds{20}),
-                       [this, life = life_, answer, reply = std::move(reply)] {
-                         if (life == life_) reply(answer);
-                       });
+  environment_.events.after(environment_.between(base::Milliseconds{1}, base::Milliseconds{20}),
+                            [this, life = life_, answer, reply = std::move(reply)] {
+                              if (life == life_) reply(answer);
+                            });
 }
 
 bool Server::take_call(const NamedOperation& operation, api::Any input, Reply reply) {
@@ -204,14 +204,14 @@ bool Server::take_connection(const std::shared_ptr<Connection>& connection,
 
 void Server::take(control::Input input) {
   inbox_.push_back(std::move(input));
-  schedule_turn(ground_.random.chance(50)
+  schedule_turn(environment_.random.chance(50)
                     ? base::Milliseconds{0}
-                    : ground_.between(base::Milliseconds{0}, base::Milliseconds{30}));
+                    : environment_.between(base::Milliseconds{0}, base::Milliseconds{30}));
 }
 
 void Server::schedule_turn(base::Milliseconds delay) {
   if (std::exchange(turn_scheduled_, true)) return;
-  ground_.events.after(delay, [this, life = life_] {
+  environment_.events.after(delay, [this, life = life_] {
     if (life != life_ || driver_ == nullptr) return;
     turn_scheduled_ = false;
     turn();
@@ -219,12 +219,12 @@ void Server::schedule_turn(base::Milliseconds delay) {
 }
 
 void Server::schedule_timer() {
-  const base::Time now = ground_.events.now();
+  const base::Time now = environment_.events.now();
   base::Milliseconds wait = clock_.until(driver_->next_timer(), now);
   if (out_of_service_) wait = std::chrono::seconds(1);
   if (now + wait >= timer_at_ && timer_at_ > now) return;
   timer_at_ = now + wait;
-  ground_.events.after(wait, [this, life = life_, at = timer_at_] {
+  environment_.events.after(wait, [this, life = life_, at = timer_at_] {
     if (life != life_ || driver_ == nullptr || at != timer_at_) return;
     timer_at_ = base::Time::max();
     turn();
@@ -238,22 +238,22 @@ void Server::turn() {
       std::make_move_iterator(inbox_.begin() + static_cast<ptrdiff_t>(count)));
   inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<ptrdiff_t>(count));
   if (!inbox_.empty()) schedule_turn(base::Milliseconds{1});
-  plant_.into_driver(inputs);
+  mutant_.into_driver(inputs);
   const base::Time now = local_now();
   const bool alone = inputs.size() == 1 && driver_->next_timer() > now;
   driver::Released released = driver_->turn(std::move(inputs), now);
   if (faulty_.crashed()) {
-    ground_.tell(server_name, "dies in a commit");
+    environment_.tell(server_name, "dies in a commit");
     die();
-    return ground_.events.after(
-        ground_.between(base::Milliseconds{100}, ground_.rates.longest_downtime),
+    return environment_.events.after(
+        environment_.between(base::Milliseconds{100}, environment_.rates.longest_downtime),
         [this] { start(); });
   }
-  plant_.out_of_driver(released, now);
+  mutant_.out_of_driver(released, now);
   out_of_service_ = released.out_of_service.has_value();
   if (released.reloaded) {
-    ground_.tell(server_name, "a write failed or its outcome is unknown: {}",
-                 out_of_service_ ? "out of service" : "the state was loaded again");
+    environment_.tell(server_name, "a write failed or its outcome is unknown: {}",
+                      out_of_service_ ? "out of service" : "the state was loaded again");
   }
   if (!out_of_service_) {
     std::map<control::RequestId, SeenCall> calls;
@@ -277,10 +277,10 @@ void Server::turn() {
 void Server::send(const std::vector<control::ToAgent>& messages) {
   for (const control::ToAgent& message : messages) {
     const auto* const payload = std::get_if<acs::PayloadMessage>(&message.message);
-    if (payload != nullptr && ground_.on_written) {
+    if (payload != nullptr && environment_.on_written) {
       for (const acs::Task& task : payload->tasks) {
         for (const acs::Container& container : task.containers) {
-          ground_.on_written("a payload", api::print(container));
+          environment_.on_written("a payload", api::print(container));
         }
       }
     }
@@ -300,7 +300,7 @@ void Server::release(driver::Released released) {
   for (const control::MachineOrder& order : released.machine_orders) {
     machines_.carry_out(order, reports());
   }
-  plant_.on_the_wire(released.messages);
+  mutant_.on_the_wire(released.messages);
   send(released.messages);
   for (const control::CloseSession& close : released.closes) {
     const auto connection = connections_.find(close.session);

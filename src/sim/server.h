@@ -14,11 +14,11 @@
 #include "control/step/input.h"
 #include "control/step/settings.h"
 #include "driver/driver.h"
+#include "sim/environment.h"
 #include "sim/events.h"
-#include "sim/ground.h"
 #include "sim/machine_provider.h"
+#include "sim/mutants/mutant.h"
 #include "sim/network.h"
-#include "sim/planted/plant.h"
 #include "sim/secret_store.h"
 #include "sim/watched_store.h"
 #include "store/faulty/faulty_store.h"
@@ -61,7 +61,7 @@ class Server final : public ApiServer {
   };
 
   // The references outlive the server.
-  Server(Ground& ground, Plant& plant, MachineProvider& machines, SecretStore& secrets,
+  Server(Environment& environment, Mutant& mutant, MachineProvider& machines, SecretStore& secrets,
          control::Settings settings, Watcher watcher);
 
   void start();
@@ -78,7 +78,7 @@ class Server final : public ApiServer {
   const model::ClusterState* state() const;
   const WatchedStore& store() const { return watched_; }
   const control::Settings& settings() const { return settings_; }
-  base::Time local_now() const { return clock_.local(ground_.events.now()); }
+  base::Time local_now() const { return clock_.local(environment_.events.now()); }
 
   bool take_call(const NamedOperation& operation, api::Any input, Reply reply) override;
   // An agent opens a control stream. False: nobody listens.
@@ -104,8 +104,8 @@ class Server final : public ApiServer {
   // Where the answers to what this process asks of the machine provider go.
   MachineProvider::Report reports();
 
-  Ground& ground_;
-  Plant& plant_;
+  Environment& environment_;
+  Mutant& mutant_;
   MachineProvider& machines_;
   SecretStore& secrets_;
   control::Settings settings_;

@@ -5,24 +5,24 @@
 
 namespace sim {
 
-RunResult run_once(uint64_t seed, const Workload& workload, Plant* plant,
-                   const Story::OnLine& on_line) {
-  Plant none;
-  World world(seed, workload, plant == nullptr ? none : *plant, on_line);
-  const base::Time start = world.ground().events.now();
+RunResult run_once(uint64_t seed, const Workload& workload, Mutant* mutant,
+                   const Trace::OnLine& on_line) {
+  Mutant none;
+  World world(seed, workload, mutant == nullptr ? none : *mutant, on_line);
+  const base::Time start = world.environment().events.now();
   world.run();
-  const Ground& ground = world.ground();
+  const Environment& environment = world.environment();
   return {.seed = seed,
           .workload = std::string(workload.name),
-          .hash = ground.story.hash(),
-          .events = ground.events.done(),
-          .lasted = ground.events.now() - start,
+          .hash = environment.trace.hash(),
+          .events = environment.events.done(),
+          .lasted = environment.events.now() - start,
           .containers = world.fates().size(),
-          .failure = ground.failure,
-          .latest = ground.story.latest()};
+          .failure = environment.failure,
+          .latest = environment.trace.latest()};
 }
 
-RunResult run_twice(uint64_t seed, const Workload& workload, const Story::OnLine& on_line) {
+RunResult run_twice(uint64_t seed, const Workload& workload, const Trace::OnLine& on_line) {
   RunResult first = run_once(seed, workload, nullptr, on_line);
   if (first.failure) return first;
   const RunResult second = run_once(seed, workload);

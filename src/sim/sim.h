@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "sim/ground.h"
-#include "sim/planted/plant.h"
-#include "sim/story.h"
+#include "sim/environment.h"
+#include "sim/mutants/mutant.h"
+#include "sim/trace.h"
 #include "sim/workloads/workload.h"
 
 namespace sim {
@@ -21,16 +21,16 @@ struct RunResult {
   base::Milliseconds lasted{};  // Virtual time.
   size_t containers = 0;        // That ran.
   std::optional<Failure> failure;
-  std::deque<StoryLine> latest;  // The end of the story.
+  std::deque<TraceLine> latest;  // The end of the trace.
 };
 
-// One run. `plant`: a planted fault; null: none.
-RunResult run_once(uint64_t seed, const Workload& workload, Plant* plant = nullptr,
-                   const Story::OnLine& on_line = {});
+// One run. `mutant` may be null.
+RunResult run_once(uint64_t seed, const Workload& workload, Mutant* mutant = nullptr,
+                   const Trace::OnLine& on_line = {});
 
 // Two runs of the seed: a failure of the first, or "determinism" when they differ. `on_line` hears
 // the first.
-RunResult run_twice(uint64_t seed, const Workload& workload, const Story::OnLine& on_line = {});
+RunResult run_twice(uint64_t seed, const Workload& workload, const Trace::OnLine& on_line = {});
 
 // "berth-sim --seed 17 --workload mixed".
 std::string command_of(const RunResult& result);

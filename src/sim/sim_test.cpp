@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sim/planted/planted.h"
+#include "sim/mutants/mutants.h"
 #include "sim/workloads/workloads.h"
 
 namespace sim {
@@ -14,7 +14,7 @@ std::string told(const RunResult& result) {
   std::string text = result.failure
                          ? base::format("{}: {}", result.failure->checker, result.failure->sentence)
                          : std::string("no failure");
-  for (const StoryLine& line : result.latest) text += "\n" + print(line);
+  for (const TraceLine& line : result.latest) text += "\n" + print(line);
   return base::format("{}\n{}\nAgain: {}", command_of(result), text, command_of(result));
 }
 
@@ -52,15 +52,15 @@ INSTANTIATE_TEST_SUITE_P(Sim, Seeds,
                            return base::format("{}_{}", info.param.workload, info.param.first);
                          });
 
-class Planted : public testing::TestWithParam<const PlantedFault*> {};
+class Mutants : public testing::TestWithParam<const MutantKind*> {};
 
-TEST_P(Planted, is_caught_within_200_seeds) {
-  const PlantedFault& fault = *GetParam();
+TEST_P(Mutants, is_caught_within_200_seeds) {
+  const MutantKind& fault = *GetParam();
   const Workload* const workload = find_workload(fault.workload);
   ASSERT_NE(workload, nullptr);
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    const std::unique_ptr<Plant> plant = fault.make();
-    const RunResult result = run_once(seed, *workload, plant.get());
+    const std::unique_ptr<Mutant> mutant = fault.make();
+    const RunResult result = run_once(seed, *workload, mutant.get());
     if (!result.failure) continue;
     RecordProperty("seeds", static_cast<int>(seed));
     RecordProperty("checker", result.failure->checker);
@@ -71,21 +71,21 @@ TEST_P(Planted, is_caught_within_200_seeds) {
   FAIL() << fault.name << " (" << fault.what << ") was not caught";
 }
 
-std::vector<const PlantedFault*> all_planted() {
-  std::vector<const PlantedFault*> all;
-  for (const PlantedFault& fault : planted_faults()) all.push_back(&fault);
+std::vector<const MutantKind*> all_mutant_kinds() {
+  std::vector<const MutantKind*> all;
+  for (const MutantKind& fault : all_mutants()) all.push_back(&fault);
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sim, Planted, testing::ValuesIn(all_planted()),
-                         [](const testing::TestParamInfo<const PlantedFault*>& info) {
+INSTANTIATE_TEST_SUITE_P(Sim, Mutants, testing::ValuesIn(all_mutant_kinds()),
+                         [](const testing::TestParamInfo<const MutantKind*>& info) {
                            return std::string(info.param->name);
                          });
 
 TEST(SimStory, tells_when_who_did_what_and_how_to_see_it_again) {
   std::vector<std::string> lines;
   const RunResult result = run_once(7, workloads().front(), nullptr,
-                                    [&](const StoryLine& line) { lines.push_back(print(line)); });
+                                    [&](const TraceLine& line) { lines.push_back(print(line)); });
   ASSERT_FALSE(result.failure.has_value()) << told(result);
   ASSERT_GT(lines.size(), 20U);
   EXPECT_EQ(lines.front().substr(0, 25), "    0.000 s  world       ");

@@ -34,7 +34,7 @@ void WatchedStore::disk_lost() {
 }
 
 base::Result<std::vector<store::Record>> WatchedStore::load() {
-  if (ground_.failure) return base::fail("Stopped", "A check has failed before.");
+  if (environment_.failure) return base::fail("Stopped", "A check has failed before.");
   auto loaded = inner().load();
   if (!loaded) return loaded;
   Records shown;
@@ -42,8 +42,9 @@ base::Result<std::vector<store::Record>> WatchedStore::load() {
   if (open_ && shown == *open_) {
     acknowledged_ = std::move(shown);
   } else if (shown != acknowledged_) {
-    ground_.fail(checker_name, "after a reload the store does not show what it had acknowledged: " +
-                                   difference(acknowledged_, shown));
+    environment_.fail(checker_name,
+                      "after a reload the store does not show what it had acknowledged: " +
+                          difference(acknowledged_, shown));
     return base::fail("Stopped", "A check has failed.");
   }
   open_.reset();
@@ -51,8 +52,8 @@ base::Result<std::vector<store::Record>> WatchedStore::load() {
 }
 
 store::CommitOutcome WatchedStore::commit(uint64_t epoch, const store::Batch& batch) {
-  if (ground_.on_written) {
-    for (const store::Put& put : batch.puts) ground_.on_written(put.key, put.value);
+  if (environment_.on_written) {
+    for (const store::Put& put : batch.puts) environment_.on_written(put.key, put.value);
   }
   const store::CommitOutcome outcome = inner().commit(epoch, batch);
   if (outcome == store::CommitOutcome::Committed) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/ground.h"
+#include "sim/environment.h"
 #include "sim/passing_store.h"
 
 namespace sim {
@@ -15,8 +15,9 @@ class WatchedStore final : public PassingStore {
  public:
   using Records = std::map<std::string, std::string>;
 
-  // `ground` and `inner` outlive it.
-  WatchedStore(Ground& ground, store::Store& inner) : PassingStore(inner), ground_(ground) {}
+  // `environment` and `inner` outlive it.
+  WatchedStore(Environment& environment, store::Store& inner)
+      : PassingStore(inner), environment_(environment) {}
 
   // What was acknowledged as written. While a commit's outcome is unknown: without it.
   const Records& acknowledged() const { return acknowledged_; }
@@ -29,7 +30,7 @@ class WatchedStore final : public PassingStore {
   store::CommitOutcome commit(uint64_t epoch, const store::Batch& batch) override;
 
  private:
-  Ground& ground_;
+  Environment& environment_;
   Records acknowledged_;
   std::optional<Records> open_;  // As it is if the commit of unknown outcome was written.
 };

@@ -25,16 +25,16 @@ constexpr base::Milliseconds services_limit = minutes(45);
 // containers stopped, GPUs proven empty and cleared.
 constexpr base::Milliseconds unit_overhead = minutes(4);
 
-control::Settings settings_of(base::Random& random, Plant& plant, const WorkPlan& plan) {
+control::Settings settings_of(base::Random& random, Mutant& mutant, const WorkPlan& plan) {
   control::Settings settings;
-  settings.reconciler = [&plant](const reconcile::Situation& situation, base::Random& own) {
-    return plant.decide(situation, own);
+  settings.reconciler = [&mutant](const reconcile::Input& input, base::Random& own) {
+    return mutant.decide(input, own);
   };
-  settings.queue_policy = [&plant](const auto& ground, const auto& tasks, base::Time now,
-                                   const auto& options) {
-    return plant.decide_queue(ground, tasks, now, options);
+  settings.queue_policy = [&mutant](const auto& environment, const auto& tasks, base::Time now,
+                                    const auto& options) {
+    return mutant.decide_queue(environment, tasks, now, options);
   };
-  settings.group_keeper = [&plant](const auto& situation) { return plant.keep_group(situation); };
+  settings.group_policy = [&mutant](const auto& input) { return mutant.decide_group(input); };
   // In some worlds what runs on a machine that stays away is soon replaced.
   if (random.chance(50)) settings.instance_lost_after = minutes(1 + random.below(2));
   // Some worlds live long enough to see stopped tasks forgotten.
@@ -56,26 +56,27 @@ control::Settings settings_of(base::Random& random, Plant& plant, const WorkPlan
 
 }  // namespace
 
-World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLine on_line)
-    : ground_(seed, std::move(on_line)), plant_(plant) {
-  ground_.rates = draw_rates(ground_.random);
-  workload.prepare(ground_.random, ground_.rates, plan_);
-  for (const Family& family : plan_.families) ledger_.families[family.name] = family;
+World::World(uint64_t seed, const Workload& workload, Mutant& mutant, Trace::OnLine on_line)
+    : environment_(seed, std::move(on_line)), mutant_(mutant) {
+  environment_.rates = draw_rates(environment_.random);
+  workload.prepare(environment_.random, environment_.rates, plan_);
+  for (const Family& family : plan_.families) expectations_.families[family.name] = family;
   const auto each = [this](auto what) {
     for (const auto& checker : checkers_) {
-      if (!ground_.failure) what(*checker);
+      if (!environment_.failure) what(*checker);
     }
   };
   provider_ = std::make_unique<MachineProvider>(
-      ground_,
+      environment_,
       MachineProvider::Hands{
           .make = [this](const std::string& type) { return "i-" + add_agent(type).name(); },
           .boot = [this](const std::string& id) { agent_on(id)->start(); },
           .end = [this](const std::string& id) { agent_on(id)->end(); }},
       !plan_.groups.empty());
-  secrets_ = std::make_unique<SecretStore>(ground_);
+  secrets_ = std::make_unique<SecretStore>(environment_);
   server_ = std::make_unique<Server>(
-      ground_, plant_, *provider_, *secrets_, settings_of(ground_.random, plant_, plan_),
+      environment_, mutant_, *provider_, *secrets_,
+      settings_of(environment_.random, mutant_, plan_),
       Server::Watcher{
           .turned = [each](const Turn& turn) { each([&](Checker& one) { one.turned(turn); }); },
           .called = [each](const SeenCall& call) { each([&](Checker& one) { one.called(call); }); },
@@ -83,17 +84,18 @@ World::World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLin
               [each](const model::ClusterState& state) {
                 each([&](Checker& one) { one.loaded(state); });
               }});
-  caller_ = std::make_unique<Caller>(ground_, *server_);
-  clients_ = std::make_unique<Clients>(ground_, plant_, *server_, ledger_, *caller_);
-  owners_ = std::make_unique<ServiceOwners>(ground_, *server_, ledger_, *caller_, plan_.services);
-  task_set_owners_ = std::make_unique<TaskSetOwners>(ground_, *caller_);
-  secret_owners_ = std::make_unique<SecretOwners>(ground_, *caller_);
-  group_owners_ = std::make_unique<GroupOwners>(ground_, *server_, *caller_, plan_.groups);
+  caller_ = std::make_unique<Caller>(environment_, *server_);
+  clients_ = std::make_unique<Clients>(environment_, mutant_, *server_, expectations_, *caller_);
+  owners_ = std::make_unique<ServiceClients>(environment_, *server_, expectations_, *caller_,
+                                             plan_.services);
+  task_set_clients_ = std::make_unique<TaskSetClients>(environment_, *caller_);
+  secret_clients_ = std::make_unique<SecretClients>(environment_, *caller_);
+  group_clients_ = std::make_unique<GroupClients>(environment_, *server_, *caller_, plan_.groups);
   for (const std::string& type : plan_.machines) add_agent(type);
-  operator_ = std::make_unique<Operator>(ground_, *server_, *clients_, agents_);
+  operator_ = std::make_unique<Operator>(environment_, *server_, *clients_, agents_);
   checkers_ = make_checkers(*this);
   if (plan_.secret_calls.empty()) return;
-  ground_.on_written = [this](std::string_view where, std::string_view text) {
+  environment_.on_written = [this](std::string_view where, std::string_view text) {
     for (const auto& checker : checkers_) checker->written(where, text);
   };
 }
@@ -105,15 +107,15 @@ Agent& World::add_agent(const std::string& type) {
   CHECK(found != nullptr);
   const std::string name = base::format("m{}", agents_.size() + 1);
   machines_.push_back(std::make_unique<Machine>(
-      ground_, name, *found, fates_,
+      environment_, name, *found, fates_,
       Machine::Watcher{.started = [this](const Machine& machine, const SimContainer& container) {
         for (const auto& checker : checkers_) {
-          if (!ground_.failure) checker->container_started(machine, container);
+          if (!environment_.failure) checker->container_started(machine, container);
         }
       }}));
-  links_.push_back(std::make_unique<Link>(ground_, name));
-  agents_.push_back(std::make_unique<Agent>(ground_, plant_, *machines_.back(), *links_.back(),
-                                            *server_, ledger_));
+  links_.push_back(std::make_unique<Link>(environment_, name));
+  agents_.push_back(std::make_unique<Agent>(environment_, mutant_, *machines_.back(),
+                                            *links_.back(), *server_, expectations_));
   return *agents_.back();
 }
 
@@ -131,54 +133,54 @@ const Machine* World::machine_of(const model::ContainerInstance& instance) const
 }
 
 void World::run() {
-  ground_.tell("world", "{} machines, {} calls, faults for {} s", agents_.size(),
-               plan_.calls.size(), plan_.faults_for.count() / 1000);
+  environment_.tell("world", "{} machines, {} calls, faults for {} s", agents_.size(),
+                    plan_.calls.size(), plan_.faults_for.count() / 1000);
   server_->start();
   for (const auto& agent : agents_) agent->start();
   clients_->provide();
   owners_->provide();
-  group_owners_->provide();
+  group_clients_->provide();
   for (const PlannedCall& call : plan_.calls) {
-    ground_.events.after(call.at, [this, &call] { clients_->act(call); });
+    environment_.events.after(call.at, [this, &call] { clients_->act(call); });
   }
   for (const PlannedServiceCall& call : plan_.service_calls) {
-    ground_.events.after(call.at, [this, &call] { owners_->act(call); });
+    environment_.events.after(call.at, [this, &call] { owners_->act(call); });
   }
   for (const PlannedTaskSetCall& call : plan_.task_set_calls) {
-    ground_.events.after(call.at, [this, &call] { task_set_owners_->act(call); });
+    environment_.events.after(call.at, [this, &call] { task_set_clients_->act(call); });
   }
   for (const PlannedSecretCall& call : plan_.secret_calls) {
-    ground_.events.after(call.at, [this, &call] { secret_owners_->act(call); });
+    environment_.events.after(call.at, [this, &call] { secret_clients_->act(call); });
   }
   for (const PlannedGroupCall& call : plan_.group_calls) {
-    ground_.events.after(call.at, [this, &call] { group_owners_->act(call); });
+    environment_.events.after(call.at, [this, &call] { group_clients_->act(call); });
   }
   operator_->start();
-  strike_faults({.ground = ground_,
+  strike_faults({.environment = environment_,
                  .server = *server_,
                  .clients = *clients_,
                  .agents = agents_,
                  .server_disk_lost = [this] {
-                   ++ledger_.server_disks_lost;
+                   ++expectations_.server_disks_lost;
                    for (const auto& checker : checkers_) checker->server_disk_lost();
                  }});
-  run_until(ground_.events.now() + plan_.faults_for);
-  heal();
+  run_until(environment_.events.now() + plan_.faults_for);
+  stop_faults();
   settle();
-  ground_.story.mix(ground_.random.next());
+  environment_.trace.mix(environment_.random.next());
 }
 
 void World::run_until(base::Time end) {
-  while (!ground_.failure && ground_.events.run_next(end)) {
+  while (!environment_.failure && environment_.events.run_next(end)) {
   }
 }
 
-void World::heal() {
-  if (ground_.failure) return;
-  ground_.faults_on = false;
-  ground_.tell("world", "faults stop; everything comes back");
-  caller_->link().heal();
-  for (const auto& link : links_) link->heal();
+void World::stop_faults() {
+  if (environment_.failure) return;
+  environment_.faults_on = false;
+  environment_.tell("world", "faults stop; everything comes back");
+  caller_->link().stop_faults();
+  for (const auto& link : links_) link->stop_faults();
   server_->apply_rates();
   server_->start();
   for (const auto& agent : agents_) {
@@ -192,42 +194,44 @@ void World::heal() {
 void World::settle() {
   await_answers();
   await_services();
-  if (ground_.failure) return;
+  if (environment_.failure) return;
   owners_->delete_all();
   await_queue();
-  group_owners_->delete_all();
+  group_clients_->delete_all();
   await_rest();
   for (const auto& checker : checkers_) {
-    if (!ground_.failure) checker->at_rest();
+    if (!environment_.failure) checker->at_rest();
   }
-  if (!ground_.failure) ground_.tell("world", "all is at rest");
+  if (!environment_.failure) environment_.tell("world", "all is at rest");
 }
 
 void World::await_answers() {
-  const base::Time limit = ground_.events.now() + settle_limit;
-  while (!ground_.failure && caller_->waiting() > 0) {
-    if (ground_.events.now() >= limit) {
-      return ground_.fail("liveness",
-                          base::format("{} call(s) of clients are not answered {} s "
-                                       "after the faults have stopped",
-                                       caller_->waiting(), settle_limit.count() / 1000));
+  const base::Time limit = environment_.events.now() + settle_limit;
+  while (!environment_.failure && caller_->waiting() > 0) {
+    if (environment_.events.now() >= limit) {
+      return environment_.fail("liveness",
+                               base::format("{} call(s) of clients are not answered {} s "
+                                            "after the faults have stopped",
+                                            caller_->waiting(), settle_limit.count() / 1000));
     }
-    run_until(ground_.events.now() + look_every);
+    run_until(environment_.events.now() + look_every);
   }
 }
 
 void World::await_services() {
-  if ((plan_.services.empty() && plan_.groups.empty()) || ground_.failure) return;
-  ground_.tell("world", "every call is answered; services and groups become as they are wanted");
-  const base::Time limit = ground_.events.now() + services_limit;
-  while (!ground_.failure) {
-    run_until(ground_.events.now() + look_every);
+  if ((plan_.services.empty() && plan_.groups.empty()) || environment_.failure) return;
+  environment_.tell("world",
+                    "every call is answered; services and groups become as they are wanted");
+  const base::Time limit = environment_.events.now() + services_limit;
+  while (!environment_.failure) {
+    run_until(environment_.events.now() + look_every);
     const auto waits = std::ranges::find_if(
         checkers_, [](const auto& checker) { return !checker->awaits().empty(); });
     if (waits == checkers_.end()) return;
-    if (ground_.events.now() < limit) continue;
-    ground_.fail((*waits)->name(), base::format("{} s after the faults have stopped {}",
-                                                services_limit.count() / 1000, (*waits)->awaits()));
+    if (environment_.events.now() < limit) continue;
+    environment_.fail((*waits)->name(),
+                      base::format("{} s after the faults have stopped {}",
+                                   services_limit.count() / 1000, (*waits)->awaits()));
   }
 }
 
@@ -237,35 +241,35 @@ void World::await_queue() {
     return std::ranges::find_if(checkers_,
                                 [](const auto& checker) { return !checker->awaits_end().empty(); });
   };
-  if (server_->state() == nullptr) run_until(ground_.events.now() + look_every);
+  if (server_->state() == nullptr) run_until(environment_.events.now() + look_every);
   const model::ClusterState* const state = server_->state();
-  const size_t waiting = state == nullptr ? 0 : waiting_units(*state, ledger_).size();
+  const size_t waiting = state == nullptr ? 0 : waiting_units(*state, expectations_).size();
   const base::Milliseconds allowed =
       server_->settings().provisioning_limit +
-      (ground_.rates.longest_life + unit_overhead) * static_cast<int64_t>(waiting + 1);
-  const base::Time limit = ground_.events.now() + allowed;
-  while (!ground_.failure && waits() != checkers_.end()) {
-    if (ground_.events.now() >= limit) {
+      (environment_.rates.longest_life + unit_overhead) * static_cast<int64_t>(waiting + 1);
+  const base::Time limit = environment_.events.now() + allowed;
+  while (!environment_.failure && waits() != checkers_.end()) {
+    if (environment_.events.now() >= limit) {
       const Checker& one = **waits();
-      return ground_.fail(
+      return environment_.fail(
           one.name(), base::format("{} s after the faults have stopped {}", allowed.count() / 1000,
                                    (*waits())->awaits_end()));
     }
-    run_until(ground_.events.now() + look_every);
+    run_until(environment_.events.now() + look_every);
   }
   clients_->give_up_waiting();
 }
 
 void World::await_rest() {
-  ground_.tell("world", "the tasks come to their ends");
-  const base::Time rest = ground_.events.now() + settle_limit;
-  while (!ground_.failure) {
-    run_until(ground_.events.now() + look_every);
+  environment_.tell("world", "the tasks come to their ends");
+  const base::Time rest = environment_.events.now() + settle_limit;
+  while (!environment_.failure) {
+    run_until(environment_.events.now() + look_every);
     const std::string why = unrest();
     if (why.empty()) break;
-    if (ground_.events.now() < rest) continue;
-    return ground_.fail("liveness", base::format("{} s after the faults have stopped {}",
-                                                 settle_limit.count() / 1000, why));
+    if (environment_.events.now() < rest) continue;
+    return environment_.fail("liveness", base::format("{} s after the faults have stopped {}",
+                                                      settle_limit.count() / 1000, why));
   }
 }
 

@@ -17,37 +17,37 @@
 #include "sim/caller.h"
 #include "sim/checkers/checker.h"
 #include "sim/clients.h"
-#include "sim/ground.h"
-#include "sim/group_owners.h"
-#include "sim/ledger.h"
+#include "sim/environment.h"
+#include "sim/expectations.h"
+#include "sim/group_clients.h"
 #include "sim/machine.h"
 #include "sim/machine_provider.h"
+#include "sim/mutants/mutant.h"
 #include "sim/operator.h"
-#include "sim/planted/plant.h"
-#include "sim/secret_owners.h"
+#include "sim/secret_clients.h"
 #include "sim/secret_store.h"
 #include "sim/server.h"
-#include "sim/service_owners.h"
-#include "sim/task_set_owners.h"
+#include "sim/service_clients.h"
+#include "sim/task_set_clients.h"
 #include "sim/workloads/workload.h"
 
 namespace sim {
 
 class World {
  public:
-  // `workload` and `plant` outlive the world.
-  World(uint64_t seed, const Workload& workload, Plant& plant, Story::OnLine on_line);
+  // `workload` and `mutant` outlive the world.
+  World(uint64_t seed, const Workload& workload, Mutant& mutant, Trace::OnLine on_line);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   void run();
 
-  Ground& ground() { return ground_; }
+  Environment& environment() { return environment_; }
   const Server& server() const { return *server_; }
   const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
   const Machine::Fates& fates() const { return fates_; }
-  const Ledger& ledger() const { return ledger_; }
+  const Expectations& expectations() const { return expectations_; }
   const MachineProvider& provider() const { return *provider_; }
   const SecretStore& secrets() const { return *secrets_; }
   // The agent of a machine, by the machine's id; nullptr: there is no such machine.
@@ -59,7 +59,7 @@ class World {
   // A machine, its network link and its agent; in this order.
   Agent& add_agent(const std::string& type);
   void run_until(base::Time end);
-  void heal();
+  void stop_faults();
   void settle();
   void await_answers();
   void await_services();
@@ -71,9 +71,9 @@ class World {
   std::string task_unrest(const model::ClusterState& state) const;
   std::string agent_unrest(const Agent& agent, const model::ClusterState& state) const;
 
-  Ground ground_;
-  Plant& plant_;
-  Ledger ledger_;
+  Environment environment_;
+  Mutant& mutant_;
+  Expectations expectations_;
   Machine::Fates fates_;
   WorkPlan plan_;
   std::vector<std::unique_ptr<Checker>> checkers_;
@@ -82,10 +82,10 @@ class World {
   std::unique_ptr<Server> server_;
   std::unique_ptr<Caller> caller_;
   std::unique_ptr<Clients> clients_;
-  std::unique_ptr<ServiceOwners> owners_;
-  std::unique_ptr<TaskSetOwners> task_set_owners_;
-  std::unique_ptr<SecretOwners> secret_owners_;
-  std::unique_ptr<GroupOwners> group_owners_;
+  std::unique_ptr<ServiceClients> owners_;
+  std::unique_ptr<TaskSetClients> task_set_clients_;
+  std::unique_ptr<SecretClients> secret_clients_;
+  std::unique_ptr<GroupClients> group_clients_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<std::unique_ptr<Agent>> agents_;

@@ -13,8 +13,9 @@ class Faults {
   explicit Faults(Victims victims) : victims_(std::move(victims)) {}
 
   void crash_server() const {
-    if (ground().random.chance(50)) {
-      return victims_.server.crash_at_commit(ground().random.below(4), ground().random.chance(50));
+    if (environment().random.chance(50)) {
+      return victims_.server.crash_at_commit(environment().random.below(4),
+                                             environment().random.chance(50));
     }
     victims_.server.crash("killed");
     start_server_later();
@@ -41,26 +42,27 @@ class Faults {
   }
   void cut_link() const {
     const base::Milliseconds how_long =
-        ground().between(seconds(1), ground().rates.longest_partition);
-    const size_t which = ground().random.below(victims_.agents.size() + 1);
+        environment().between(seconds(1), environment().rates.longest_partition);
+    const size_t which = environment().random.below(victims_.agents.size() + 1);
     Link& link =
         which == victims_.agents.size() ? victims_.clients.link() : victims_.agents[which]->link();
-    ground().tell("network", "the link of {} is cut for {} s", link.name(),
-                  how_long.count() / 1000);
+    environment().tell("network", "the link of {} is cut for {} s", link.name(),
+                       how_long.count() / 1000);
     link.cut(how_long);
   }
   void restart_docker() const {
     Agent& agent = some_agent();
-    agent.docker_stops(ground().mishap(ground().rates.live_restore));
-    ground().events.after(ground().between(seconds(1), ground().rates.longest_downtime),
-                          [&agent] { agent.docker_starts(); });
+    agent.docker_stops(environment().inject(environment().rates.live_restore));
+    environment().events.after(
+        environment().between(seconds(1), environment().rates.longest_downtime),
+        [&agent] { agent.docker_starts(); });
   }
   void drop_gpu() const {
     Agent& agent = some_agent();
     Gpus& gpus = agent.machine().gpus();
     if (gpus.all().empty()) return;
     auto it = gpus.all().begin();
-    std::advance(it, static_cast<ptrdiff_t>(ground().random.below(gpus.all().size())));
+    std::advance(it, static_cast<ptrdiff_t>(environment().random.below(gpus.all().size())));
     gpus.fall_off_the_bus(it->first);
     agent.gpu_changed();
   }
@@ -68,7 +70,7 @@ class Faults {
     const model::ClusterState* const state = victims_.server.state();
     if (state == nullptr || state->instances.empty()) return;
     auto it = state->instances.begin();
-    std::advance(it, static_cast<ptrdiff_t>(ground().random.below(state->instances.size())));
+    std::advance(it, static_cast<ptrdiff_t>(environment().random.below(state->instances.size())));
     if (it->second.status == model::InstanceStatus::Inactive) return;
     victims_.clients.deregister(it->first.str());
   }
@@ -77,28 +79,29 @@ class Faults {
   // Again and again, `every` on average. `self` keeps the breaker alive for as long as it strikes.
   static void repeat(const std::shared_ptr<Faults>& self, base::Milliseconds every, Strike strike) {
     if (every.count() == 0) return;
-    Ground& ground = self->ground();
-    ground.events.after(ground.between(base::Milliseconds{0}, every * 2), [self, every, strike] {
-      if (!self->ground().faults_on) return;
-      (*self.*strike)();
-      repeat(self, every, strike);
-    });
+    Environment& environment = self->environment();
+    environment.events.after(environment.between(base::Milliseconds{0}, every * 2),
+                             [self, every, strike] {
+                               if (!self->environment().faults_on) return;
+                               (*self.*strike)();
+                               repeat(self, every, strike);
+                             });
   }
 
  private:
-  Ground& ground() const { return victims_.ground; }
+  Environment& environment() const { return victims_.environment; }
   Agent& some_agent() const {
-    return *victims_.agents[ground().random.below(victims_.agents.size())];
+    return *victims_.agents[environment().random.below(victims_.agents.size())];
   }
   void start_later(Agent& agent) const {
-    ground().events.after(
-        ground().between(base::Milliseconds{100}, ground().rates.longest_downtime),
+    environment().events.after(
+        environment().between(base::Milliseconds{100}, environment().rates.longest_downtime),
         [&agent] { agent.start(); });
   }
   void start_server_later() const {
     Server& server = victims_.server;
-    ground().events.after(
-        ground().between(base::Milliseconds{100}, ground().rates.longest_downtime),
+    environment().events.after(
+        environment().between(base::Milliseconds{100}, environment().rates.longest_downtime),
         [&server] { server.start(); });
   }
 
@@ -108,7 +111,7 @@ class Faults {
 }  // namespace
 
 void strike_faults(Victims victims) {
-  const Rates rates = victims.ground.rates;
+  const Rates rates = victims.environment.rates;
   // Shared by all that it has asked for.
   const auto faults = std::make_shared<Faults>(std::move(victims));
   Faults::repeat(faults, rates.server_crash_every, &Faults::crash_server);

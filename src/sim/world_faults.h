@@ -7,14 +7,14 @@
 
 #include "sim/agent.h"
 #include "sim/clients.h"
-#include "sim/ground.h"
+#include "sim/environment.h"
 #include "sim/server.h"
 
 namespace sim {
 
 // The references outlive all events of the world.
 struct Victims {
-  Ground& ground;
+  Environment& environment;
   Server& server;
   Clients& clients;
   const std::vector<std::unique_ptr<Agent>>& agents;

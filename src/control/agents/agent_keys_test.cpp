@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "control/testing.h"
 
 namespace control {
@@ -60,7 +60,7 @@ TEST_F(AgentKeys, a_token_is_good_for_one_machine_which_may_ask_twice) {
   const auto first = join(*made.token, "the name of machine one");
   ASSERT_TRUE(first);
   EXPECT_EQ(first->cluster, "default");
-  EXPECT_EQ(first->secret_access_key, auth::Mint("").agent_secret(*first->access_key_id));
+  EXPECT_EQ(first->secret_access_key, auth::KeyDerivation("").agent_secret(*first->access_key_id));
   EXPECT_EQ(join(*made.token, "the name of machine one")->access_key_id, first->access_key_id);
   const auto second = join(*made.token, "the name of machine two");
   ASSERT_FALSE(second);

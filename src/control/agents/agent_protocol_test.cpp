@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "base/format.h"
 #include "control/testing.h"
 
@@ -289,7 +289,7 @@ TEST_F(Protocol, the_keys_of_roles_come_with_the_payload_and_are_good_for_what_i
   EXPECT_EQ(payload.role_credentials->role_arn, "arn:aws:iam::123456789012:role/reader");
   EXPECT_NE(payload.role_credentials->credentials_id,
             payload.execution_role_credentials->credentials_id);
-  const auto key = auth::Mint("the master key")
+  const auto key = auth::KeyDerivation("the master key")
                        .find_session(payload.execution_role_credentials->access_key_id,
                                      payload.execution_role_credentials->session_token);
   ASSERT_TRUE(key);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "base/format.h"
 #include "control/tasks/secret_references.h"
 
@@ -60,17 +60,17 @@ std::optional<acs::IAMRoleCredentials> role_credentials(const Step& step, const 
   const std::string role = role_arn(step, task, type);
   const auto* const definition = model::find_task_definition(step.state(), task.definition);
   if (role.empty() || definition == nullptr) return std::nullopt;
-  const auth::Mint mint(step.settings.master_key);
+  const auth::KeyDerivation derivation(step.settings.master_key);
   // The claims carry whole seconds, as the text of the expiration does.
   const base::Time expires =
       std::chrono::floor<std::chrono::seconds>(step.now + step.settings.credentials_lifetime);
-  const auth::AccessKey key = mint.session_key({.account = step.settings.account.id,
-                                                .role_arn = role,
-                                                .role_type = std::string(to_string(type)),
-                                                .access = reach_of(task, *definition),
-                                                .expires = expires});
+  const auth::AccessKey key = derivation.session_key({.account = step.settings.account.id,
+                                                      .role_arn = role,
+                                                      .role_type = std::string(to_string(type)),
+                                                      .access = reach_of(task, *definition),
+                                                      .expires = expires});
   return acs::IAMRoleCredentials{
-      .credentials_id = mint.credentials_id(task.arn.str(), to_string(type)),
+      .credentials_id = derivation.credentials_id(task.arn.str(), to_string(type)),
       .role_arn = role,
       .access_key_id = key.access_key_id,
       .secret_access_key = key.secret_access_key,

@@ -64,19 +64,19 @@ class Line {
     return entry;
   }
 
-  base::Result<const queue::Need*> need_of(const Step& step, const model::Task& task) {
+  base::Result<const queue::Requirements*> need_of(const Step& step, const model::Task& task) {
     std::string kind = kind_of(task);
     const auto known = need_of_kind_.find(kind);
     if (known != need_of_kind_.end()) return known->second;
     TaskPlan plan = TRY(plan_waiting_task(step, task));
-    needs_.push_back(queue::need_of(std::move(plan.request)));
+    needs_.push_back(queue::requirements_of(std::move(plan.request)));
     need_of_kind_.emplace(std::move(kind), &needs_.back());
     return &needs_.back();
   }
 
   std::vector<queue::WaitingTask> tasks_;
-  std::deque<queue::Need> needs_;  // Pointed to.
-  std::map<std::string, const queue::Need*> need_of_kind_;
+  std::deque<queue::Requirements> needs_;  // Pointed to.
+  std::map<std::string, const queue::Requirements*> need_of_kind_;
 };
 
 // One task, or a gang by rank: all in this step, and so in one transaction of the store.
@@ -94,7 +94,7 @@ void start(Step& step, const std::vector<queue::Start>& starts) {
 
 base::Time run_queue_pass(Step& step, const model::ClusterName& cluster) {
   const Line line(step, cluster);
-  const queue::Ground ground{
+  const queue::Input ground{
       .state = step.state(),
       .cluster = cluster,
       .engine = step.engine,

@@ -121,7 +121,7 @@ Starts start_all(Step& step, const model::ServiceArn& arn,
   return sum;
 }
 
-reconcile::Situation situation_of(const Step& step, const model::Service& service) {
+reconcile::Input situation_of(const Step& step, const model::Service& service) {
   return {.state = step.state(),
           .service = service,
           .now = step.now,
@@ -165,11 +165,11 @@ void forget_service(Step& step, const model::ServiceArn& service) {
 PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundings& shared) {
   const model::Service* const service = model::find_service(step.state(), arn);
   if (service == nullptr || service->status == model::ServiceStatus::Inactive) return {};
-  reconcile::Situation situation = situation_of(step, *service);
+  reconcile::Input input = situation_of(step, *service);
   if (service->zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled) {
     const auto [zones, is_new] = shared.zones.try_emplace(service->cluster);
     if (is_new) zones->second = reconcile::zones_of(step.state(), service->cluster);
-    situation.zones = zones->second;
+    input.zones = zones->second;
   }
   if (service->scheduling == api::ecs::SchedulingStrategy::Daemon &&
       service->status == model::ServiceStatus::Active) {
@@ -182,20 +182,19 @@ PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundin
       }
       return {};
     }
-    situation.fit = std::move(*fit);
+    input.fit = std::move(*fit);
   }
-  const reconcile::Decisions first = step.settings.reconciler(situation, step.random);
+  const reconcile::Decisions first = step.settings.reconciler(input, step.random);
   keep_decisions(step, arn, first);
   bool altered = stop_tasks(step, arn, first.stops) || !first.rollouts.empty();
   const Starts starts = start_all(step, arn, first.starts);
-  situation.unplaced = starts.unplaced;
+  input.unplaced = starts.unplaced;
   // What was rolled back, completed or hooked changes what is next; so do tasks that wait.
   altered = altered || starts.some_wait;
-  PassResult result{.waiting = situation.unplaced.has_value(),
-                    .again = first.more || altered,
-                    .wake = first.wake};
-  if (!situation.unplaced) return result;
-  const reconcile::Decisions second = step.settings.reconciler(situation, step.random);
+  PassResult result{
+      .waiting = input.unplaced.has_value(), .again = first.more || altered, .wake = first.wake};
+  if (!input.unplaced) return result;
+  const reconcile::Decisions second = step.settings.reconciler(input, step.random);
   keep_decisions(step, arn, second);
   altered = stop_tasks(step, arn, second.stops) || altered;
   result.wake = std::min(result.wake, second.wake);

@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "control/step/settings.h"
 #include "control/step/step.h"
-#include "reconcile/draft.h"
+#include "reconcile/plan.h"
 #include "reconcile/reconcile.h"
 
 namespace control {

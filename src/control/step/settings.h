@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "model/ids.h"
-#include "reconcile/machines/group_keeper.h"
+#include "reconcile/machines/group_policy.h"
 #include "reconcile/queue/queue.h"
 #include "reconcile/reconcile.h"
 
@@ -29,7 +29,7 @@ struct Settings {
   base::Milliseconds heartbeat_timeout{20'000};
   // An unacknowledged payload is sent again after this long.
   base::Milliseconds redeliver_after{15'000};
-  // Every secret that is given out follows from it (auth/mint.h): 32 unpredictable bytes.
+  // Every secret that is given out follows from it (auth/key_derivation.h): 32 unpredictable bytes.
   std::string master_key;
   // How long the keys of tasks' roles are good, and how long before that they are sent anew.
   base::Milliseconds credentials_lifetime{6 * 3'600'000};
@@ -49,16 +49,16 @@ struct Settings {
   // How tasks wait for the cluster's own machines.
   reconcile::queue::Settings queue = {};
   // What decides: src/reconcile, or a simulation's decorator around it. About services,
-  std::function<reconcile::Decisions(const reconcile::Situation&, base::Random&)> reconciler =
+  std::function<reconcile::Decisions(const reconcile::Input&, base::Random&)> reconciler =
       reconcile::reconcile;
   // about the tasks in a queue,
-  std::function<reconcile::queue::Outcome(const reconcile::queue::Ground&,
+  std::function<reconcile::queue::Outcome(const reconcile::queue::Input&,
                                           const std::vector<reconcile::queue::WaitingTask>&,
                                           base::Time, const reconcile::queue::Settings&)>
       queue_policy = reconcile::queue::run;
   // about the machines of a group.
-  std::function<reconcile::machines::GroupDecisions(const reconcile::machines::GroupSituation&)>
-      group_keeper = reconcile::machines::keep_group;
+  std::function<reconcile::machines::GroupDecisions(const reconcile::machines::GroupInput&)>
+      group_policy = reconcile::machines::decide_group;
 };
 
 }  // namespace control

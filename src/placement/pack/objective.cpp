@@ -30,27 +30,27 @@ double potential_of(const Profile& profile, const Tuning& tuning, const Reach& r
 struct Trial {
   const Scale& scale;
   const Profile& profile;
-  const Standing& standing;
+  const InstanceSummary& summary;
   const Ask& ask;
 
   double after(const Reach& reach, double taken_milli) const {
-    return potential_of(profile, scale.tuning, reach, standing.idle_milli - taken_milli,
-                        standing.cpu_free - ask.cpu_units, standing.memory_free - ask.memory_mib);
+    return potential_of(profile, scale.tuning, reach, summary.idle_milli - taken_milli,
+                        summary.cpu_free - ask.cpu_units, summary.memory_free - ask.memory_mib);
   }
   double price_of(double taken_milli) const {
     return scale.tuning.scarcity * profile.price * taken_milli;
   }
 
   int32_t without_gpus() const {
-    double gain = standing.potential - after(standing.reach, 0);
+    double gain = summary.potential - after(summary.reach, 0);
     if (profile.hardware.gpus == 0) gain += scale.tuning.no_gpu_bonus;
     return level_of(scale, gain);
   }
 
   // Whole cards are alike here: the topology chooses among them later.
   Reach without_whole(int32_t& count) const {
-    Reach reach = standing.reach;
-    count = std::min<int32_t>(ask.whole_gpus, standing.whole_free);
+    Reach reach = summary.reach;
+    count = std::min<int32_t>(ask.whole_gpus, summary.whole_free);
     for (int32_t i = 0; i < count; ++i) {
       profile.fragmentation.remove(reach, model::whole_gpu_milli);
     }
@@ -60,16 +60,16 @@ struct Trial {
   // Tries each card that can take the shares, those with equal room once.
   Score best_share(const Reach& reach, double whole_milli) const {
     Score best;
-    for (size_t i = 0; i < standing.cards; ++i) {
+    for (size_t i = 0; i < summary.cards; ++i) {
       if ((ask.share_cards >> i & 1) == 0 || tried_before(i)) continue;
-      const int16_t room = standing.milli[i];
+      const int16_t room = summary.milli[i];
       const auto asked = static_cast<int16_t>(std::min<int32_t>(ask.share_milli, room));
       const auto left = static_cast<int16_t>(room - asked);
       Reach shared = reach;
       profile.fragmentation.remove(shared, room);
       profile.fragmentation.add(shared, left);
       double gain =
-          standing.potential - after(shared, whole_milli + asked) - price_of(whole_milli + asked);
+          summary.potential - after(shared, whole_milli + asked) - price_of(whole_milli + asked);
       gain -= 1000 * scale.tuning.worth *
               (profile.share_value.of(room) - profile.share_value.of(left) -
                profile.share_value.of(asked));
@@ -81,7 +81,7 @@ struct Trial {
 
   bool tried_before(size_t card) const {
     for (size_t i = 0; i < card; ++i) {
-      if ((ask.share_cards >> i & 1) != 0 && standing.milli[i] == standing.milli[card]) return true;
+      if ((ask.share_cards >> i & 1) != 0 && summary.milli[i] == summary.milli[card]) return true;
     }
     return false;
   }
@@ -89,18 +89,18 @@ struct Trial {
 
 // Source: the paper's artifact, BestFit: the remaining CPU and GPU, each measured by the largest
 // instance, count half; a share goes on the tightest card.
-Score best_fit(const Scale& scale, const Standing& standing, const Ask& ask) {
+Score best_fit(const Scale& scale, const InstanceSummary& summary, const Ask& ask) {
   Score score;
   double taken = 1000.0 * ask.whole_gpus + ask.share_milli;
-  for (size_t i = 0; i < standing.cards; ++i) {
+  for (size_t i = 0; i < summary.cards; ++i) {
     if ((ask.share_cards >> i & 1) == 0) continue;
-    if (score.card < 0 || standing.milli[i] < standing.milli[static_cast<size_t>(score.card)]) {
+    if (score.card < 0 || summary.milli[i] < summary.milli[static_cast<size_t>(score.card)]) {
       score.card = static_cast<int32_t>(i);
     }
   }
-  const double cpu_left = static_cast<double>(standing.cpu_free - ask.cpu_units) /
+  const double cpu_left = static_cast<double>(summary.cpu_free - ask.cpu_units) /
                           static_cast<double>(scale.most_cpu_units);
-  const double gpu_left = (standing.idle_milli - taken) / (1000.0 * scale.most_gpus);
+  const double gpu_left = (summary.idle_milli - taken) / (1000.0 * scale.most_gpus);
   score.level =
       static_cast<int32_t>(std::clamp(100 * (1 - 0.5 * cpu_left - 0.5 * gpu_left), 0.0, 1000.0));
   return score;
@@ -115,15 +115,15 @@ int16_t milli_free(const Card& card) {
                                                   model::whole_gpu_milli - 1));
 }
 
-uint64_t digest_of(const Standing& standing) {
+uint64_t digest_of(const InstanceSummary& summary) {
   uint64_t digest = 0;
   const auto add = [&](int64_t value) {
     digest = (digest ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15ULL;
     digest ^= digest >> 32;
   };
-  add(standing.cpu_free);
-  add(standing.memory_free);
-  for (size_t i = 0; i < standing.cards; ++i) add(standing.milli[i]);
+  add(summary.cpu_free);
+  add(summary.memory_free);
+  for (size_t i = 0; i < summary.cards; ++i) add(summary.milli[i]);
   return digest;
 }
 
@@ -165,46 +165,47 @@ Tuning tuning_of(Policy policy, Bottleneck bottleneck) {
           .scale = 2000};
 }
 
-bool Standing::same_state(const Standing& other) const {
+bool InstanceSummary::same_state(const InstanceSummary& other) const {
   return cpu_free == other.cpu_free && memory_free == other.memory_free && milli == other.milli &&
          share_milli == other.share_milli && share_memory_mib == other.share_memory_mib &&
          cards == other.cards && connected == other.connected && special == other.special;
 }
 
-Standing standing_of(const Offer& offer) {
-  Standing standing;
-  standing.connected = offer.connected;
-  standing.cpu_free = offer.cpu_free;
-  standing.memory_free = offer.memory_free;
-  standing.cards = static_cast<uint8_t>(std::min(offer.cards.size(), most_cards));
-  standing.special = offer.cards.size() > most_cards;
-  for (size_t i = 0; i < standing.cards; ++i) {
+InstanceSummary summary_of(const Offer& offer) {
+  InstanceSummary summary;
+  summary.connected = offer.connected;
+  summary.cpu_free = offer.cpu_free;
+  summary.memory_free = offer.memory_free;
+  summary.cards = static_cast<uint8_t>(std::min(offer.cards.size(), most_cards));
+  summary.special = offer.cards.size() > most_cards;
+  for (size_t i = 0; i < summary.cards; ++i) {
     const Card& card = offer.cards[i];
-    standing.special |= card.mig || card.memory_mib != offer.cards[0].memory_mib;
-    standing.milli[i] = milli_free(card);
-    standing.share_milli[i] = static_cast<int16_t>(std::max(card.milli_free, 0));
-    standing.share_memory_mib[i] = static_cast<int32_t>(
+    summary.special |= card.mig || card.memory_mib != offer.cards[0].memory_mib;
+    summary.milli[i] = milli_free(card);
+    summary.share_milli[i] = static_cast<int16_t>(std::max(card.milli_free, 0));
+    summary.share_memory_mib[i] = static_cast<int32_t>(
         std::clamp<int64_t>(card.memory_free_mib, 0, std::numeric_limits<int32_t>::max()));
-    standing.idle_milli += standing.milli[i];
-    standing.whole_free = static_cast<int16_t>(standing.whole_free + card.whole_free);
+    summary.idle_milli += summary.milli[i];
+    summary.whole_free = static_cast<int16_t>(summary.whole_free + card.whole_free);
   }
-  standing.digest = digest_of(standing);
-  return standing;
+  summary.digest = digest_of(summary);
+  return summary;
 }
 
-void refresh(Standing& standing, const Profile& profile, const Tuning& tuning) {
-  standing.reach = {};
-  for (size_t i = 0; i < standing.cards; ++i) {
-    if (standing.milli[i] > 0) profile.fragmentation.add(standing.reach, standing.milli[i]);
+void refresh(InstanceSummary& summary, const Profile& profile, const Tuning& tuning) {
+  summary.reach = {};
+  for (size_t i = 0; i < summary.cards; ++i) {
+    if (summary.milli[i] > 0) profile.fragmentation.add(summary.reach, summary.milli[i]);
   }
-  standing.potential = potential_of(profile, tuning, standing.reach, standing.idle_milli,
-                                    standing.cpu_free, standing.memory_free);
+  summary.potential = potential_of(profile, tuning, summary.reach, summary.idle_milli,
+                                   summary.cpu_free, summary.memory_free);
 }
 
-Score score(const Scale& scale, const Profile& profile, const Standing& standing, const Ask& ask) {
+Score score(const Scale& scale, const Profile& profile, const InstanceSummary& summary,
+            const Ask& ask) {
   if (scale.policy == Policy::Random) return {.level = 0, .card = -1};
-  if (scale.policy == Policy::BestFit) return best_fit(scale, standing, ask);
-  const Trial trial{scale, profile, standing, ask};
+  if (scale.policy == Policy::BestFit) return best_fit(scale, summary, ask);
+  const Trial trial{scale, profile, summary, ask};
   if (ask.whole_gpus == 0 && !ask.shares) return {.level = trial.without_gpus(), .card = -1};
   int32_t whole = 0;
   const Reach reach = trial.without_whole(whole);
@@ -216,7 +217,7 @@ Score score(const Scale& scale, const Profile& profile, const Standing& standing
     return best;
   }
   const double gain =
-      standing.potential - trial.after(reach, whole_milli) - trial.price_of(whole_milli);
+      summary.potential - trial.after(reach, whole_milli) - trial.price_of(whole_milli);
   return {.level = level_of(scale, gain), .card = -1};
 }
 

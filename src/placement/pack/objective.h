@@ -55,7 +55,7 @@ struct Profile {
 
 // The state of an instance, small and in one piece: what is asked of it thousands of times a
 // second.
-struct Standing {
+struct InstanceSummary {
   int64_t cpu_free = 0;
   int64_t memory_free = 0;
   // Of each card: thousandths that are free, 1000 = the card can be given out whole, and only then;
@@ -72,15 +72,15 @@ struct Standing {
 
   // Of all above: different digests, different states.
   uint64_t digest = 0;
-  bool same_state(const Standing& other) const;
+  bool same_state(const InstanceSummary& other) const;
 
   // What refresh() makes of it.
   Reach reach;
   double potential = 0;
 };
-Standing standing_of(const Offer& offer);
+InstanceSummary summary_of(const Offer& offer);
 // Fills in what depends on the profile.
-void refresh(Standing& standing, const Profile& profile, const Tuning& tuning);
+void refresh(InstanceSummary& summary, const Profile& profile, const Tuning& tuning);
 
 struct Score {
   int32_t level = -1;  // Below 0: does not fit. The higher, the better.
@@ -109,7 +109,8 @@ struct Ask {
   int32_t share_milli = 0;   // What they take of the card, for the objective.
 };
 
-Score score(const Scale& scale, const Profile& profile, const Standing& standing, const Ask& ask);
+Score score(const Scale& scale, const Profile& profile, const InstanceSummary& summary,
+            const Ask& ask);
 
 // floor(100 * sigmoid(gain / tuning.scale)), 0 to 99. A gain that is 0 but for rounding is 0.
 int32_t level_of(const Scale& scale, double gain);

@@ -34,9 +34,9 @@ struct Bench {
     profile.fragmentation = Fragmentation(eight_gpus, mix);
   }
   Score score(int64_t cpu_free, const std::vector<int32_t>& free, const Ask& ask) const {
-    Standing standing = standing_of(offer_with(cpu_free, free));
-    refresh(standing, profile, scale.tuning);
-    return pack::score(scale, profile, standing, ask);
+    InstanceSummary summary = summary_of(offer_with(cpu_free, free));
+    refresh(summary, profile, scale.tuning);
+    return pack::score(scale, profile, summary, ask);
   }
 
   Scale scale;
@@ -67,18 +67,18 @@ TEST(Objective, levels_are_the_sigmoid_in_hundredths) {
 TEST(Objective, a_standing_tells_whole_cards_from_shared_ones) {
   Offer offer = offer_with(5000, {1000, 400, 0});
   offer.cards[1].memory_free_mib = 3000;  // Less memory than compute is left.
-  const Standing standing = standing_of(offer);
-  EXPECT_EQ(standing.milli[0], 1000);
-  EXPECT_EQ(standing.milli[1], 300);
-  EXPECT_EQ(standing.milli[2], 0);
-  EXPECT_EQ(standing.idle_milli, 1300);
-  EXPECT_EQ(standing.whole_free, 1);
-  EXPECT_FALSE(standing.special);
-  EXPECT_TRUE(standing.same_state(standing_of(offer)));
-  EXPECT_EQ(standing.digest, standing_of(offer).digest);
+  const InstanceSummary summary = summary_of(offer);
+  EXPECT_EQ(summary.milli[0], 1000);
+  EXPECT_EQ(summary.milli[1], 300);
+  EXPECT_EQ(summary.milli[2], 0);
+  EXPECT_EQ(summary.idle_milli, 1300);
+  EXPECT_EQ(summary.whole_free, 1);
+  EXPECT_FALSE(summary.special);
+  EXPECT_TRUE(summary.same_state(summary_of(offer)));
+  EXPECT_EQ(summary.digest, summary_of(offer).digest);
   offer.cpu_free = 4999;
-  EXPECT_FALSE(standing.same_state(standing_of(offer)));
-  EXPECT_NE(standing.digest, standing_of(offer).digest);
+  EXPECT_FALSE(summary.same_state(summary_of(offer)));
+  EXPECT_NE(summary.digest, summary_of(offer).digest);
 }
 
 TEST(Objective, a_share_goes_on_the_card_that_it_completes) {
@@ -130,12 +130,12 @@ TEST(Objective, the_potential_of_a_state_does_not_depend_on_how_it_came_about) {
       free.push_back(dice.chance(50) ? 1000 : static_cast<int32_t>(dice.below(1000)));
     }
     const auto cpu_free = static_cast<int64_t>(20000 + dice.below(70000));
-    Standing before = standing_of(offer_with(cpu_free, free));
+    InstanceSummary before = summary_of(offer_with(cpu_free, free));
     refresh(before, bench.profile, bench.scale.tuning);
     if (before.whole_free == 0) return;
     std::vector<int32_t> left = free;
     *std::ranges::find(left, 1000) = 0;
-    Standing after = standing_of(offer_with(cpu_free - 8000, left));
+    InstanceSummary after = summary_of(offer_with(cpu_free - 8000, left));
     refresh(after, bench.profile, bench.scale.tuning);
     RC_ASSERT(bench.score(cpu_free, free, ask_whole(1, 8000)).level ==
               level_of(bench.scale, before.potential - after.potential));

@@ -69,11 +69,11 @@ class FragmentMeter {
 
   void update(size_t node, const model::ContainerInstance& instance) {
     const Offer offer = offer_of(instance);
-    const pack::Standing standing = pack::standing_of(offer);
+    const pack::InstanceSummary summary = pack::summary_of(offer);
     const pack::Fragmentation& table = tables_[table_of_[node]];
     pack::Reach reach;
-    for (size_t i = 0; i < standing.cards; ++i) table.add(reach, standing.milli[i]);
-    const double now = standing.idle_milli - table.useful(reach, standing.cpu_free);
+    for (size_t i = 0; i < summary.cards; ++i) table.add(reach, summary.milli[i]);
+    const double now = summary.idle_milli - table.useful(reach, summary.cpu_free);
     sum_ += now - fragments_[node];
     fragments_[node] = now;
   }

@@ -104,13 +104,13 @@ class Packing {
     }
   }
 
-  Estimate run(std::vector<Need> needs) {
-    std::ranges::sort(needs, [](const Need& left, const Need& right) {
+  Estimate run(std::vector<CountedRequest> needs) {
+    std::ranges::sort(needs, [](const CountedRequest& left, const CountedRequest& right) {
       return size_of(placement::demand_of(left.request.resources)) >
              size_of(placement::demand_of(right.request.resources));
     });
     estimate_.type_is_unknown = !empty_;
-    for (Need& need : needs) {
+    for (CountedRequest& need : needs) {
       need.request.cluster = scratch_cluster;
       need.request.capacity_provider.clear();
       need.request.strategies.clear();
@@ -143,7 +143,7 @@ class Packing {
     return true;
   }
 
-  void place_all(const Need& need) {
+  void place_all(const CountedRequest& need) {
     for (int32_t placed = 0; placed < need.count; ++placed) {
       if (place(need.request)) continue;
       if (!empty_ || estimate_.more >= most_) return;
@@ -176,7 +176,7 @@ class Packing {
 
 }  // namespace
 
-Estimate estimate(std::vector<Need> needs, const std::vector<Room>& rooms,
+Estimate estimate(std::vector<CountedRequest> needs, const std::vector<Room>& rooms,
                   const std::optional<model::ContainerInstance>& empty, int32_t most) {
   if (needs.empty()) return {};
   return Packing(rooms, empty, most).run(std::move(needs));

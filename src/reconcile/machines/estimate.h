@@ -16,7 +16,7 @@
 
 namespace reconcile::machines {
 
-struct Need {
+struct CountedRequest {
   placement::Request request;
   int32_t count = 0;  // Tasks that ask the same.
 };
@@ -37,7 +37,7 @@ struct Estimate {
 
 // Cost: O(tasks * rooms) at worst. `empty`: what a new machine has, from imagine(). `most`: not
 // more machines than that are counted.
-Estimate estimate(std::vector<Need> needs, const std::vector<Room>& rooms,
+Estimate estimate(std::vector<CountedRequest> needs, const std::vector<Room>& rooms,
                   const std::optional<model::ContainerInstance>& empty, int32_t most);
 
 // A machine of that type without tasks: as one that has registered, or as the catalogue has it.

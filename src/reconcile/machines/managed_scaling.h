@@ -37,6 +37,6 @@ struct ScalingDecision {
   std::string reason;  // One sentence; empty when the desired capacity stays.
 };
 
-ScalingDecision scale(const ScalingSituation& situation);
+ScalingDecision scale(const ScalingSituation& input);
 
 }  // namespace reconcile::machines

@@ -12,8 +12,8 @@ namespace {
 using testing::GroupWorld;
 using ::testing::HasSubstr;
 
-Need need_of(int32_t count, uint32_t gpus, int64_t cpu = 1024, int64_t memory = 1024) {
-  Need need;
+CountedRequest need_of(int32_t count, uint32_t gpus, int64_t cpu = 1024, int64_t memory = 1024) {
+  CountedRequest need;
   need.count = count;
   need.request.group = base::format("family:g{}", gpus);
   need.request.resources.cpu_units = cpu;
@@ -28,7 +28,7 @@ Need need_of(int32_t count, uint32_t gpus, int64_t cpu = 1024, int64_t memory = 
   return need;
 }
 
-Estimate estimate_of(std::vector<Need> needs, const std::string& type,
+Estimate estimate_of(std::vector<CountedRequest> needs, const std::string& type,
                      const std::vector<Room>& rooms = {}, int32_t most = 100) {
   return estimate(std::move(needs), rooms, imagine(type, nullptr), most);
 }
@@ -51,7 +51,7 @@ TEST(Estimate, leaves_out_what_the_type_cannot_hold) {
 }
 
 TEST(Estimate, leaves_out_what_a_constraint_keeps_off_the_type) {
-  Need need = need_of(2, 1);
+  CountedRequest need = need_of(2, 1);
   api::ecs::PlacementConstraint constraint;
   constraint.type = api::ecs::PlacementConstraintType::MemberOf;
   constraint.expression = "attribute:ecs.instance-type == p4d.24xlarge";
@@ -61,7 +61,7 @@ TEST(Estimate, leaves_out_what_a_constraint_keeps_off_the_type) {
 }
 
 TEST(Estimate, distinct_instances_need_a_machine_each) {
-  Need need = need_of(3, 1);
+  CountedRequest need = need_of(3, 1);
   api::ecs::PlacementConstraint constraint;
   constraint.type = api::ecs::PlacementConstraintType::DistinctInstance;
   need.request.constraints.push_back(constraint);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/format.h"
-#include "reconcile/machines/group_keeper.h"
+#include "reconcile/machines/group_policy.h"
 #include "reconcile/machines/launch_backoff.h"
 #include "reconcile/machines/managed_scaling.h"
 
@@ -49,12 +49,12 @@ class GroupWorld {
   // One pass. True when anything was done.
   bool pass() {
     const std::vector<Look> seen = looks();
-    const GroupDecisions decisions = keep_group({.group = group,
-                                                 .looks = seen,
-                                                 .now = now,
-                                                 .options = options,
-                                                 .drains = drains,
-                                                 .protects_busy = protects_busy});
+    const GroupDecisions decisions = decide_group({.group = group,
+                                                   .looks = seen,
+                                                   .now = now,
+                                                   .options = options,
+                                                   .drains = drains,
+                                                   .protects_busy = protects_busy});
     wake = decisions.wake;
     forgotten = decisions.forget;
     for (const size_t i : decisions.joined) {

@@ -11,10 +11,9 @@ namespace {
 // Instances that the engine does not see for a while.
 class Hidden {
  public:
-  explicit Hidden(const Ground& ground) : ground_(ground) {}
+  explicit Hidden(const Input& input) : input_(input) {}
   ~Hidden() {
-    for (const model::InstanceArn& arn : hidden_)
-      ground_.engine.instance_changed(ground_.state, arn);
+    for (const model::InstanceArn& arn : hidden_) input_.engine.instance_changed(input_.state, arn);
   }
   Hidden(const Hidden&) = delete;
   Hidden& operator=(const Hidden&) = delete;
@@ -22,13 +21,13 @@ class Hidden {
   void hide(const model::InstanceArn& arn) {
     static const model::ClusterState nothing;
     hidden_.push_back(arn);
-    ground_.engine.instance_changed(nothing, arn);
+    input_.engine.instance_changed(nothing, arn);
   }
   const std::vector<model::InstanceArn>& all() const { return hidden_; }
   bool any() const { return !hidden_.empty(); }
 
  private:
-  const Ground& ground_;
+  const Input& input_;
   std::vector<model::InstanceArn> hidden_;
 };
 
@@ -56,18 +55,18 @@ Refused refused_by(const std::vector<placement::Refusal>& refusals) {
 
 // Places the members one after the other on the copy. The number placed is less than all where one
 // finds no place.
-std::vector<Start> rehearse(const Ground& ground, const Unit& unit, Refused& refused) {
-  placement::Rehearsal rehearsal(ground.engine, ground.state, ground.cluster);
+std::vector<Start> rehearse(const Input& input, const Unit& unit, Refused& refused) {
+  placement::Rehearsal rehearsal(input.engine, input.state, input.cluster);
   std::vector<Start> starts;
   for (const WaitingTask* const member : unit.members) {
-    auto placed = ground.engine.place(rehearsal.state(), member->need->request, ground.random);
+    auto placed = input.engine.place(rehearsal.state(), member->need->request, input.random);
     if (!placed) {
       refused = refused_by(placed.error());
       refused.detail = base::format("{} of the gang's {} members have room now. {}", starts.size(),
                                     unit.members.size(), refused.detail);
       return starts;
     }
-    const model::Task* const task = model::find_task(ground.state, member->arn);
+    const model::Task* const task = model::find_task(input.state, member->arn);
     CHECK(task != nullptr);
     rehearsal.place(*task, *placed);
     starts.push_back({member->arn, std::move(*placed)});
@@ -77,12 +76,12 @@ std::vector<Start> rehearse(const Ground& ground, const Unit& unit, Refused& ref
 
 }  // namespace
 
-std::expected<std::vector<Start>, Refused> attempt_alone(const Ground& ground, const Unit& unit,
+std::expected<std::vector<Start>, Refused> attempt_alone(const Input& input, const Unit& unit,
                                                          Forecast* forecast) {
   const WaitingTask& task = *unit.members.front();
-  Hidden hidden(ground);
+  Hidden hidden(input);
   while (true) {
-    auto placed = ground.engine.place(ground.state, task.need->request, ground.random);
+    auto placed = input.engine.place(input.state, task.need->request, input.random);
     if (!placed && hidden.any()) {
       return std::unexpected(refused_for_others(unit, hidden, *forecast));
     }
@@ -95,20 +94,20 @@ std::expected<std::vector<Start>, Refused> attempt_alone(const Ground& ground, c
   }
 }
 
-std::expected<std::vector<Start>, Refused> attempt_gang(const Ground& ground, const Unit& unit,
+std::expected<std::vector<Start>, Refused> attempt_gang(const Input& input, const Unit& unit,
                                                         Forecast& forecast) {
   if (!forecast.has_room_now(unit)) {
-    auto alone = attempt_alone(ground, unit, nullptr);  // For the reason.
+    auto alone = attempt_alone(input, unit, nullptr);  // For the reason.
     if (!alone) return std::unexpected(std::move(alone).error());
     return std::unexpected(
         Refused{.reason = std::string(reason_gang),
                 .detail = base::format("The instances have no room for all {} members at once.",
                                        unit.members.size())});
   }
-  Hidden hidden(ground);
+  Hidden hidden(input);
   while (true) {
     Refused refused;
-    std::vector<Start> starts = rehearse(ground, unit, refused);
+    std::vector<Start> starts = rehearse(input, unit, refused);
     if (starts.size() < unit.members.size()) {
       return std::unexpected(hidden.any() ? refused_for_others(unit, hidden, forecast) : refused);
     }

@@ -20,10 +20,10 @@ struct Refused {
 
 // Where each member goes, in order: the engine's choice, instances left out on which it would delay
 // what `forecast` has booked. forecast: nullptr when nothing is booked.
-std::expected<std::vector<Start>, Refused> attempt_alone(const Ground& ground, const Unit& unit,
+std::expected<std::vector<Start>, Refused> attempt_alone(const Input& input, const Unit& unit,
                                                          Forecast* forecast);
 // All members of a gang or none, tried on a copy of the cluster.
-std::expected<std::vector<Start>, Refused> attempt_gang(const Ground& ground, const Unit& unit,
+std::expected<std::vector<Start>, Refused> attempt_gang(const Input& input, const Unit& unit,
                                                         Forecast& forecast);
 
 }  // namespace reconcile::queue

@@ -27,9 +27,9 @@ base::Time end_of(const model::Task& task, base::Time now) {
 }
 
 // The sum of what these ask, as one.
-Need sum_of(const std::vector<const Need*>& needs) {
-  Need sum;
-  for (const Need* const need : needs) {
+Requirements sum_of(const std::vector<const Requirements*>& needs) {
+  Requirements sum;
+  for (const Requirements* const need : needs) {
     const placement::Demand& more = need->demand;
     sum.demand.cpu_units += more.cpu_units;
     sum.demand.memory_mib += more.memory_mib;
@@ -47,37 +47,38 @@ Need sum_of(const std::vector<const Need*>& needs) {
 
 }  // namespace
 
-Forecast::Forecast(const Ground& ground, base::Time now) : ground_(ground), now_(now) {
-  for (const auto& [arn, instance] : ground.state.instances) {
-    if (instance.cluster != ground.cluster) continue;
-    lanes_.emplace_back(instance, occupants_of(instance));
+Forecast::Forecast(const Input& input, base::Time now) : input_(input), now_(now) {
+  for (const auto& [arn, instance] : input.state.instances) {
+    if (instance.cluster != input.cluster) continue;
+    timelines_.emplace_back(instance, running_on(instance));
   }
 }
 
-Lane& Forecast::lane_of(const model::InstanceArn& arn) {
+Timeline& Forecast::timeline_of(const model::InstanceArn& arn) {
   const auto found = std::ranges::lower_bound(
-      lanes_, arn, {},
-      [](const Lane& lane) -> const model::InstanceArn& { return lane.instance().arn; });
-  CHECK(found != lanes_.end() && found->instance().arn == arn);
+      timelines_, arn, {}, [](const Timeline& timeline) -> const model::InstanceArn& {
+        return timeline.instance().arn;
+      });
+  CHECK(found != timelines_.end() && found->instance().arn == arn);
   return *found;
 }
 
-std::vector<Occupant> Forecast::occupants_of(const model::ContainerInstance& instance) const {
-  std::vector<Occupant> occupants;
-  occupants.reserve(instance.tasks.size());
+std::vector<RunningTask> Forecast::running_on(const model::ContainerInstance& instance) const {
+  std::vector<RunningTask> running;
+  running.reserve(instance.tasks.size());
   for (const model::TaskArn& arn : instance.tasks) {
-    const model::Task* const task = model::find_task(ground_.state, arn);
-    if (task != nullptr) occupants.push_back({task, end_of(*task, now_)});
+    const model::Task* const task = model::find_task(input_.state, arn);
+    if (task != nullptr) running.push_back({task, end_of(*task, now_)});
   }
-  return occupants;
+  return running;
 }
 
-const std::vector<size_t>& Forecast::eligible(const Need& need) {
+const std::vector<size_t>& Forecast::eligible(const Requirements& need) {
   const auto [found, added] = eligible_.try_emplace(&need);
   std::vector<size_t>& list = found->second;
   if (!added) return list;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const model::ContainerInstance& instance = lanes_[i].instance();
+  for (size_t i = 0; i < timelines_.size(); ++i) {
+    const model::ContainerInstance& instance = timelines_[i].instance();
     if (instance.status != model::InstanceStatus::Active || !instance.agent_connected) continue;
     const placement::Offer offer = placement::offer_of(instance);
     const auto objections = placement::objections_of(need.request, need.demand, instance, offer);
@@ -86,67 +87,75 @@ const std::vector<size_t>& Forecast::eligible(const Need& need) {
   for (const api::ecs::PlacementConstraint& constraint : need.request.constraints) {
     if (constraint.type != api::ecs::PlacementConstraintType::MemberOf) continue;
     const auto matching =
-        ground_.engine.filter(ground_.state, ground_.cluster, constraint.expression.value_or(""));
+        input_.engine.filter(input_.state, input_.cluster, constraint.expression.value_or(""));
     if (!matching) {
       list.clear();
       break;
     }
-    std::erase_if(list, [&](size_t lane) {
-      return !std::ranges::binary_search(*matching, lanes_[lane].instance().arn);
+    std::erase_if(list, [&](size_t timeline) {
+      return !std::ranges::binary_search(*matching, timelines_[timeline].instance().arn);
     });
   }
   return list;
 }
 
-// A lane for each member, the first that takes it beside those before; empty: there is none for
-// one of them. `preferred`: these lanes, in this order, instead of those eligible.
+// A timeline for each member, the first that takes it beside those before; empty: there is none for
+// one of them. `preferred`: these timelines, in this order, instead of those eligible.
 template <class Takes>
 std::vector<size_t> Forecast::spread(const Unit& unit, const std::vector<size_t>* preferred,
                                      Takes takes) {
   std::vector<size_t> chosen;
-  std::map<size_t, std::vector<const Need*>> there;
-  const Need* last = nullptr;
+  std::map<size_t, std::vector<const Requirements*>> there;
+  const Requirements* last = nullptr;
   size_t from = 0;
   for (const WaitingTask* const member : unit.members) {
-    const std::vector<size_t>& lanes = preferred != nullptr ? *preferred : eligible(*member->need);
+    const std::vector<size_t>& timelines =
+        preferred != nullptr ? *preferred : eligible(*member->need);
     if (member->need != last) from = 0;  // Where an equal one did not fit, this one does not.
     last = member->need;
-    while (from < lanes.size() && !takes(lanes[from], *member->need, there[lanes[from]])) ++from;
-    if (from == lanes.size()) return {};
-    chosen.push_back(lanes[from]);
-    there[lanes[from]].push_back(member->need);
+    while (from < timelines.size() &&
+           !takes(timelines[from], *member->need, there[timelines[from]]))
+      ++from;
+    if (from == timelines.size()) return {};
+    chosen.push_back(timelines[from]);
+    there[timelines[from]].push_back(member->need);
   }
   return chosen;
 }
 
-std::optional<Plan> Forecast::plan_at(const Unit& unit, base::Time at) {
+std::optional<Opening> Forecast::opening_at(const Unit& unit, base::Time at) {
   const Interval interval{at, unit.end_of(at)};
-  std::vector<size_t> chosen = spread(
-      unit, nullptr, [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
-        return !is_clear_of(unit, lanes_[lane]) && lanes_[lane].takes(need, interval, others);
-      });
+  std::vector<size_t> chosen = spread(unit, nullptr,
+                                      [&](size_t timeline, const Requirements& need,
+                                          const std::vector<const Requirements*>& others) {
+                                        return !is_clear_of(unit, timelines_[timeline]) &&
+                                               timelines_[timeline].takes(need, interval, others);
+                                      });
   if (chosen.empty()) return std::nullopt;
-  return Plan{at, std::move(chosen)};
+  return Opening{at, std::move(chosen)};
 }
 
-bool Forecast::has_room_but_for_bookings(const Unit& unit, base::Time at) {
-  const auto chosen = spread(
-      unit, nullptr, [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
-        return !is_clear_of(unit, lanes_[lane]) &&
-               lanes_[lane].takes_but_for_bookings(need, at, others);
-      });
+bool Forecast::has_room_but_for_reservations(const Unit& unit, base::Time at) {
+  const auto chosen =
+      spread(unit, nullptr,
+             [&](size_t timeline, const Requirements& need,
+                 const std::vector<const Requirements*>& others) {
+               return !is_clear_of(unit, timelines_[timeline]) &&
+                      timelines_[timeline].takes_but_for_reservations(need, at, others);
+             });
   return !chosen.empty();
 }
 
 template <class Append>
 std::vector<base::Time> Forecast::times_of(const Unit& unit, Append append) {
   std::vector<base::Time> times;
-  const Need* last = nullptr;
+  const Requirements* last = nullptr;
   for (const WaitingTask* const member : unit.members) {
     if (member->need == last) continue;
     last = member->need;
-    for (const size_t lane : eligible(*member->need)) {
-      if (!is_clear_of(unit, lanes_[lane])) append(lanes_[lane], *member->need, times);
+    for (const size_t timeline : eligible(*member->need)) {
+      if (!is_clear_of(unit, timelines_[timeline]))
+        append(timelines_[timeline], *member->need, times);
     }
   }
   std::ranges::sort(times);
@@ -159,38 +168,38 @@ std::vector<base::Time> Forecast::times_of(const Unit& unit, Append append) {
 // would move, and what has been told with it, as soon as another task came. Were nothing booked,
 // there would be the more room the later: that finds the first time to look at. Where that one is
 // taken, the next are those at which instances open, and few of these are booked.
-std::optional<Plan> Forecast::earliest(const Unit& unit) {
+std::optional<Opening> Forecast::earliest(const Unit& unit) {
   const std::vector<base::Time> ends =
-      times_of(unit, [](const Lane& lane, const Need&, std::vector<base::Time>& times) {
-        lane.append_ends(times);
-      });
+      times_of(unit, [](const Timeline& timeline, const Requirements&,
+                        std::vector<base::Time>& times) { timeline.append_ends(times); });
   const auto first = std::ranges::partition_point(
-      ends, [&](base::Time time) { return !has_room_but_for_bookings(unit, time); });
+      ends, [&](base::Time time) { return !has_room_but_for_reservations(unit, time); });
   if (first == ends.end()) return std::nullopt;
-  if (auto plan = plan_at(unit, *first)) return plan;
+  if (auto plan = opening_at(unit, *first)) return plan;
   const std::vector<base::Time> openings =
-      times_of(unit, [](Lane& lane, const Need& need, std::vector<base::Time>& times) {
-        lane.append_openings(need, times);
-      });
+      times_of(unit, [](Timeline& timeline, const Requirements& need,
+                        std::vector<base::Time>& times) { timeline.append_openings(need, times); });
   for (auto at = std::ranges::upper_bound(openings, *first); at != openings.end(); ++at) {
-    if (auto plan = plan_at(unit, *at)) return plan;
+    if (auto plan = opening_at(unit, *at)) return plan;
   }
   return std::nullopt;
 }
 
-void Forecast::book(const Unit& unit, const Plan& plan) {
+void Forecast::book(const Unit& unit, const Opening& plan) {
   for (size_t i = 0; i < unit.members.size(); ++i) {
-    lanes_[plan.lanes[i]].book({unit.members[i]->need, plan.at, unit.end_of(plan.at)});
+    timelines_[plan.timelines[i]].book({unit.members[i]->need, plan.at, unit.end_of(plan.at)});
   }
 }
 
-std::string Forecast::basis_of(const Plan& plan) const {
-  const std::set<size_t> lanes(plan.lanes.begin(), plan.lanes.end());
+std::string Forecast::basis_of(const Opening& plan) const {
+  const std::set<size_t> timelines(plan.timelines.begin(), plan.timelines.end());
   size_t told = 0;
   size_t waiting = 0;
-  for (const size_t lane : lanes) {
-    for (const Occupant& occupant : lanes_[lane].occupants()) told += occupant.until <= plan.at;
-    for (const Booking& booking : lanes_[lane].bookings()) waiting += booking.from < plan.at;
+  for (const size_t timeline : timelines) {
+    for (const RunningTask& running_task : timelines_[timeline].running())
+      told += running_task.until <= plan.at;
+    for (const Reservation& reservation : timelines_[timeline].reservations())
+      waiting += reservation.from < plan.at;
   }
   const auto tasks = [](size_t count) {
     return base::format("{} {}", count, count == 1 ? "task" : "tasks");
@@ -204,13 +213,13 @@ namespace {
 
 // A task whose end nobody knows; of several one that holds GPUs, where those are wanted. nullptr:
 // every end is known.
-const model::Task* in_the_way_of(const Need& need, const Lane& lane) {
+const model::Task* in_the_way_of(const Requirements& need, const Timeline& timeline) {
   const model::Task* found = nullptr;
-  for (const Occupant& occupant : lane.occupants()) {
-    if (occupant.until != unknown_time) continue;
-    const bool holds_gpus = !occupant.task->held.gpus.empty();
+  for (const RunningTask& running_task : timeline.running()) {
+    if (running_task.until != unknown_time) continue;
+    const bool holds_gpus = !running_task.task->held.gpus.empty();
     if (found == nullptr || (need.demand.wants_gpu() && found->held.gpus.empty() && holds_gpus)) {
-      found = occupant.task;
+      found = running_task.task;
     }
   }
   return found;
@@ -219,11 +228,11 @@ const model::Task* in_the_way_of(const Need& need, const Lane& lane) {
 }  // namespace
 
 std::string Forecast::obstacle_of(const Unit& unit) {
-  const Need& need = *unit.members.front()->need;
-  Lane* nearest = nullptr;
-  for (const size_t lane : eligible(need)) {
-    if (nearest == nullptr || lanes_[lane].missing(need) < nearest->missing(need)) {
-      nearest = &lanes_[lane];
+  const Requirements& need = *unit.members.front()->need;
+  Timeline* nearest = nullptr;
+  for (const size_t timeline : eligible(need)) {
+    if (nearest == nullptr || timelines_[timeline].missing(need) < nearest->missing(need)) {
+      nearest = &timelines_[timeline];
     }
   }
   if (nearest == nullptr) return "unknown: no instance of the cluster can run it";
@@ -236,7 +245,7 @@ std::string Forecast::obstacle_of(const Unit& unit) {
                         model::short_id(task->arn.str()),
                         model::short_id(nearest->instance().arn.str()), max_seconds_tag);
   }
-  if (!nearest->bookings().empty()) {
+  if (!nearest->reservations().empty()) {
     return base::format("unknown: instance {} is kept for a task before it",
                         model::short_id(nearest->instance().arn.str()));
   }
@@ -246,77 +255,81 @@ std::string Forecast::obstacle_of(const Unit& unit) {
                "ended";
 }
 
-std::vector<size_t> Forecast::lanes_to_drain(const Unit& unit, base::Time old) {
+std::vector<size_t> Forecast::timelines_to_drain(const Unit& unit, base::Time old) {
   // What is kept clear is for whoever comes first.
   std::set<std::tuple<bool, base::Time, base::Milliseconds, size_t>> by_youngest;
   for (const WaitingTask* const member : unit.members) {
-    for (const size_t lane : eligible(*member->need)) {
-      if (!lanes_[lane].bookings().empty() || is_clear_of(unit, lanes_[lane])) continue;
-      const Obstacles found = lanes_[lane].obstacles_to(*member->need, now_);
-      by_youngest.emplace(lanes_[lane].is_kept_clear(), found.youngest, found.stay, lane);
+    for (const size_t timeline : eligible(*member->need)) {
+      if (!timelines_[timeline].reservations().empty() || is_clear_of(unit, timelines_[timeline]))
+        continue;
+      const Obstacles found = timelines_[timeline].obstacles_to(*member->need, now_);
+      by_youngest.emplace(timelines_[timeline].is_kept_clear(), found.youngest, found.stay,
+                          timeline);
     }
   }
   std::vector<size_t> preferred;
-  for (const auto& [clear, youngest, stay, lane] : by_youngest) preferred.push_back(lane);
+  for (const auto& [clear, youngest, stay, timeline] : by_youngest) preferred.push_back(timeline);
   return spread(unit, &preferred,
-                [&](size_t lane, const Need& need, const std::vector<const Need*>& others) {
-                  return std::ranges::binary_search(eligible(need), lane) &&
-                         lanes_[lane].takes_when_drained(need, others, old);
+                [&](size_t timeline, const Requirements& need,
+                    const std::vector<const Requirements*>& others) {
+                  return std::ranges::binary_search(eligible(need), timeline) &&
+                         timelines_[timeline].takes_when_drained(need, others, old);
                 });
 }
 
 void Forecast::keep_clear(size_t gpus, size_t count, base::Milliseconds longest) {
   longest_kept_off_ = longest;
-  for (const size_t lane : lanes_to_keep_clear(lanes_, gpus, count, now_)) {
-    lanes_[lane].keep_clear();
+  for (const size_t timeline : timelines_to_keep_clear(timelines_, gpus, count, now_)) {
+    timelines_[timeline].keep_clear();
   }
 }
 
-bool Forecast::is_clear_of(const Unit& unit, const Lane& lane) const {
-  return lane.is_kept_clear() &&
-         stays_off_clear(unit, lane.instance().gpus.size(), now_, longest_kept_off_);
+bool Forecast::is_clear_of(const Unit& unit, const Timeline& timeline) const {
+  return timeline.is_kept_clear() &&
+         stays_off_clear(unit, timeline.instance().gpus.size(), now_, longest_kept_off_);
 }
 
 bool Forecast::is_clear_of(const Unit& unit, const model::InstanceArn& arn) {
-  return is_clear_of(unit, lane_of(arn));
+  return is_clear_of(unit, timeline_of(arn));
 }
 
 bool Forecast::drain(const Unit& unit, size_t most_drained, base::Time old) {
-  std::vector<size_t> chosen = lanes_to_drain(unit, old);
-  if (chosen.empty()) chosen = lanes_to_drain(unit, base::Time::min());
-  const std::set<size_t> lanes(chosen.begin(), chosen.end());
-  if (lanes.empty() || (drained_ > 0 && drained_ + lanes.size() > most_drained)) return false;
-  for (const size_t lane : lanes) {
-    std::vector<const Need*> needs;
+  std::vector<size_t> chosen = timelines_to_drain(unit, old);
+  if (chosen.empty()) chosen = timelines_to_drain(unit, base::Time::min());
+  const std::set<size_t> timelines(chosen.begin(), chosen.end());
+  if (timelines.empty() || (drained_ > 0 && drained_ + timelines.size() > most_drained))
+    return false;
+  for (const size_t timeline : timelines) {
+    std::vector<const Requirements*> needs;
     for (size_t i = 0; i < chosen.size(); ++i) {
-      if (chosen[i] == lane) needs.push_back(unit.members[i]->need);
+      if (chosen[i] == timeline) needs.push_back(unit.members[i]->need);
     }
     combined_.push_back(sum_of(needs));
-    lanes_[lane].book({.need = &combined_.back()});
+    timelines_[timeline].book({.need = &combined_.back()});
   }
-  drained_ += lanes.size();
+  drained_ += timelines.size();
   return true;
 }
 
 std::vector<model::InstanceArn> Forecast::delayed_by(const Unit& unit,
                                                      const std::vector<Start>& starts) {
   const base::Time until = unit.end_of(now_);
-  std::map<model::InstanceArn, std::vector<Newcomer>> newcomers;
+  std::map<model::InstanceArn, std::vector<NewPlacement>> placements;
   for (const Start& start : starts) {
-    newcomers[start.placement.instance].push_back({&start.placement.held, until});
+    placements[start.placement.instance].push_back({&start.placement.held, until});
   }
   std::vector<model::InstanceArn> delayed;
-  for (const auto& [arn, list] : newcomers) {
-    const Lane& lane = lane_of(arn);
-    if (is_clear_of(unit, lane) || !lane.keeps_bookings(list)) delayed.push_back(arn);
+  for (const auto& [arn, list] : placements) {
+    const Timeline& timeline = timeline_of(arn);
+    if (is_clear_of(unit, timeline) || !timeline.keeps_reservations(list)) delayed.push_back(arn);
   }
   return delayed;
 }
 
 void Forecast::tasks_came(const std::vector<Start>& starts) {
   for (const Start& start : starts) {
-    Lane& lane = lane_of(start.placement.instance);
-    lane.set_occupants(occupants_of(lane.instance()));
+    Timeline& timeline = timeline_of(start.placement.instance);
+    timeline.set_running(running_on(timeline.instance()));
   }
 }
 

@@ -9,30 +9,30 @@
 #include <vector>
 
 #include "base/time.h"
-#include "reconcile/queue/lane.h"
 #include "reconcile/queue/queue.h"
+#include "reconcile/queue/timeline.h"
 #include "reconcile/queue/unit.h"
 
 namespace reconcile::queue {
 
-// Room for a unit: a lane for each member, in the members' order.
-struct Plan {
+// Room for a unit: a timeline for each member, in the members' order.
+struct Opening {
   base::Time at;
-  std::vector<size_t> lanes;
+  std::vector<size_t> timelines;
 };
 
 // Tasks without berth:max-seconds are taken to run for ever; one that has outrun it, or is
 // stopping, to end in a moment. Lives for one pass.
 class Forecast {
  public:
-  Forecast(const Ground& ground, base::Time now);
+  Forecast(const Input& input, base::Time now);
 
   // The earliest end of a task at which all members have room at once, and keep it, whatever is
   // booked. nullopt: nobody knows.
-  std::optional<Plan> earliest(const Unit& unit);
-  void book(const Unit& unit, const Plan& plan);
+  std::optional<Opening> earliest(const Unit& unit);
+  void book(const Unit& unit, const Opening& plan);
   // How many tasks' berth:max-seconds the plan rests on.
-  std::string basis_of(const Plan& plan) const;
+  std::string basis_of(const Opening& plan) const;
   // Why nobody knows: one sentence.
   std::string obstacle_of(const Unit& unit);
 
@@ -51,33 +51,34 @@ class Forecast {
   bool is_clear_of(const Unit& unit, const model::InstanceArn& arn);
 
   // Whether all members have room now beside what is booked.
-  bool has_room_now(const Unit& unit) { return plan_at(unit, now_).has_value(); }
-  // The instances on which these placements would delay a booking, or that are kept clear of them.
+  bool has_room_now(const Unit& unit) { return opening_at(unit, now_).has_value(); }
+  // The instances on which these placements would delay a reservation, or that are kept clear of
+  // them.
   std::vector<model::InstanceArn> delayed_by(const Unit& unit, const std::vector<Start>& starts);
   // Tasks were placed there.
   void tasks_came(const std::vector<Start>& starts);
-  size_t instances() const { return lanes_.size(); }
+  size_t instances() const { return timelines_.size(); }
 
  private:
-  bool is_clear_of(const Unit& unit, const Lane& lane) const;
-  Lane& lane_of(const model::InstanceArn& arn);
-  std::vector<Occupant> occupants_of(const model::ContainerInstance& instance) const;
-  // The lanes that could run it as far as attributes and constraints go.
-  const std::vector<size_t>& eligible(const Need& need);
-  std::optional<Plan> plan_at(const Unit& unit, base::Time at);
-  bool has_room_but_for_bookings(const Unit& unit, base::Time at);
-  // What `append` takes from the lanes that its members may run on, the earliest first.
+  bool is_clear_of(const Unit& unit, const Timeline& timeline) const;
+  Timeline& timeline_of(const model::InstanceArn& arn);
+  std::vector<RunningTask> running_on(const model::ContainerInstance& instance) const;
+  // The timelines that could run it as far as attributes and constraints go.
+  const std::vector<size_t>& eligible(const Requirements& need);
+  std::optional<Opening> opening_at(const Unit& unit, base::Time at);
+  bool has_room_but_for_reservations(const Unit& unit, base::Time at);
+  // What `append` takes from the timelines that its members may run on, the earliest first.
   template <class Append>
   std::vector<base::Time> times_of(const Unit& unit, Append append);
-  std::vector<size_t> lanes_to_drain(const Unit& unit, base::Time old);
+  std::vector<size_t> timelines_to_drain(const Unit& unit, base::Time old);
   template <class Takes>
   std::vector<size_t> spread(const Unit& unit, const std::vector<size_t>* preferred, Takes takes);
 
-  const Ground& ground_;
+  const Input& input_;
   base::Time now_;
-  std::vector<Lane> lanes_;                              // By the ARNs of their instances.
-  std::map<const Need*, std::vector<size_t>> eligible_;  // Looked up, never iterated.
-  std::deque<Need> combined_;  // What instances are drained for; bookings point to it.
+  std::vector<Timeline> timelines_;                              // By the ARNs of their instances.
+  std::map<const Requirements*, std::vector<size_t>> eligible_;  // Looked up, never iterated.
+  std::deque<Requirements> combined_;  // What instances are drained for; reservations point to it.
   size_t drained_ = 0;
   base::Milliseconds longest_kept_off_{};
 };

@@ -14,7 +14,7 @@ bool is_held_whole(const model::ContainerInstance& instance) {
   });
 }
 
-bool takes_whole(const Need& need, size_t gpus) {
+bool takes_whole(const Requirements& need, size_t gpus) {
   return need.demand.all_gpus || need.demand.whole_gpus == static_cast<int32_t>(gpus);
 }
 
@@ -32,19 +32,19 @@ size_t most_held_whole(const model::ClusterState& state, const model::ClusterNam
   return most;
 }
 
-std::vector<size_t> lanes_to_keep_clear(std::vector<Lane>& lanes, size_t gpus, size_t count,
-                                        base::Time now) {
-  Need whole;
+std::vector<size_t> timelines_to_keep_clear(std::vector<Timeline>& timelines, size_t gpus,
+                                            size_t count, base::Time now) {
+  Requirements whole;
   whole.demand.whole_gpus = static_cast<int32_t>(gpus);
   std::vector<std::tuple<int64_t, int64_t, base::Time, size_t>> order;
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    const model::ContainerInstance& instance = lanes[i].instance();
+  for (size_t i = 0; i < timelines.size(); ++i) {
+    const model::ContainerInstance& instance = timelines[i].instance();
     if (instance.status != model::InstanceStatus::Active || !instance.agent_connected ||
         instance.gpus.size() != gpus || is_held_whole(instance)) {
       continue;
     }
     order.emplace_back(-instance.cpu_units, -instance.memory_mib,
-                       lanes[i].obstacles_to(whole, now).youngest, i);
+                       timelines[i].obstacles_to(whole, now).youngest, i);
   }
   std::ranges::sort(order);
   std::vector<size_t> chosen;

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "model/state.h"
-#include "reconcile/queue/lane.h"
+#include "reconcile/queue/timeline.h"
 #include "reconcile/queue/unit.h"
 
 namespace reconcile::queue {
@@ -18,12 +18,12 @@ namespace reconcile::queue {
 // tasks tell nothing of those that come. 0: there is none.
 size_t most_held_whole(const model::ClusterState& state, const model::ClusterName& cluster);
 
-// Positions of at most `count` lanes to keep clear, of the instances with so many GPUs on which no
-// task holds all: those with the most CPU and memory, and of equal ones those whose youngest task
-// with GPUs is the oldest. What is kept clear gets no younger ones, and so the next pass chooses it
-// again.
-std::vector<size_t> lanes_to_keep_clear(std::vector<Lane>& lanes, size_t gpus, size_t count,
-                                        base::Time now);
+// Positions of at most `count` timelines to keep clear, of the instances with so many GPUs on which
+// no task holds all: those with the most CPU and memory, and of equal ones those whose youngest
+// task with GPUs is the oldest. What is kept clear gets no younger ones, and so the next pass
+// chooses it again.
+std::vector<size_t> timelines_to_keep_clear(std::vector<Timeline>& timelines, size_t gpus,
+                                            size_t count, base::Time now);
 
 // Whether the unit stays off what is kept clear. Nothing is kept from one that waits for longer.
 bool stays_off_clear(const Unit& unit, size_t gpus, base::Time now, base::Milliseconds longest);

@@ -24,12 +24,12 @@ struct Known {
 
 class Pass {
  public:
-  Pass(const Ground& ground, base::Time now, const Settings& settings)
-      : ground_(ground), now_(now), settings_(settings) {}
+  Pass(const Input& input, base::Time now, const Settings& settings)
+      : input_(input), now_(now), settings_(settings) {}
 
   Outcome run(const std::vector<WaitingTask>& tasks) {
     std::vector<Unit> units = units_of(tasks);
-    outcome_.expired = take_expired(units, ground_.state, now_);
+    outcome_.expired = take_expired(units, input_.state, now_);
     for (const Unit& unit : units) {
       if (unit.deadline) wake_at(*unit.deadline);
       if (!unit.complete) tell_incomplete(unit);
@@ -39,7 +39,7 @@ class Pass {
       const Unit& unit = units[index];
       auto starts = attempt(unit);
       if (starts) {
-        ground_.commit(*starts);
+        input_.commit(*starts);
         if (forecast_) forecast_->tasks_came(*starts);
         outcome_.started += starts->size();
       } else {
@@ -53,7 +53,7 @@ class Pass {
  private:
   std::vector<size_t> in_order(const std::vector<Unit>& units) {
     if (!settings_.strict_order) {
-      return order_of(units, ground_.state, ground_.cluster, now_, settings_.patience);
+      return order_of(units, input_.state, input_.cluster, now_, settings_.patience);
     }
     std::vector<size_t> by_age;
     for (size_t i = 0; i < units.size(); ++i) {
@@ -64,7 +64,7 @@ class Pass {
 
   void keep_clear(const std::vector<Unit>& units) {
     if (settings_.strict_order || units.empty()) return;
-    const size_t gpus = most_held_whole(ground_.state, ground_.cluster);
+    const size_t gpus = most_held_whole(input_.state, input_.cluster);
     if (gpus == 0) return;
     const size_t count = forecast().instances() * settings_.kept_clear_percent / 100;
     forecast().keep_clear(gpus, count, settings_.longest_kept_off);
@@ -75,7 +75,7 @@ class Pass {
   }
 
   Forecast& forecast() {
-    if (!forecast_) forecast_.emplace(ground_, now_);
+    if (!forecast_) forecast_.emplace(input_, now_);
     return *forecast_;
   }
 
@@ -83,8 +83,8 @@ class Pass {
     if (settings_.strict_order && length_ > 0) {
       return std::unexpected(Refused{.reason = std::string(reason_behind), .detail = {}});
     }
-    if (unit.is_gang()) return attempt_gang(ground_, unit, forecast());
-    const Need* const need = unit.members.front()->need;
+    if (unit.is_gang()) return attempt_gang(input_, unit, forecast());
+    const Requirements* const need = unit.members.front()->need;
     const base::Time until = unit.end_of(now_);
     // One that has waited for long may go where an equal one may not.
     const std::pair kind(need, unit.queued_at + settings_.longest_kept_off <= now_);
@@ -99,7 +99,7 @@ class Pass {
           .detail =
               base::format("{} other kinds of tasks stand before it.", settings_.most_tried)});
     }
-    auto starts = attempt_alone(ground_, unit, forecast_ ? &*forecast_ : nullptr);
+    auto starts = attempt_alone(input_, unit, forecast_ ? &*forecast_ : nullptr);
     if (!starts) known_[kind] = {starts.error(), until};
     return starts;
   }
@@ -145,9 +145,9 @@ class Pass {
 
   // Books room for the unit, or has instances drained for it.
   void look_ahead(const Unit& unit, Verdict& verdict) {
-    if (booked_ >= settings_.most_booked) {
+    if (booked_ >= settings_.most_reserved) {
       verdict.basis = base::format("unknown: room is booked ahead for the first {} that wait",
-                                   settings_.most_booked);
+                                   settings_.most_reserved);
       return;
     }
     ++booked_;
@@ -169,21 +169,21 @@ class Pass {
     }
   }
 
-  const Ground& ground_;
+  const Input& input_;
   const base::Time now_;
   const Settings& settings_;
   Outcome outcome_;
   std::optional<Forecast> forecast_;
-  std::map<std::pair<const Need*, bool>, Known> known_;  // Looked up, never iterated.
+  std::map<std::pair<const Requirements*, bool>, Known> known_;  // Looked up, never iterated.
   size_t booked_ = 0;
   int32_t length_ = 0;
 };
 
 }  // namespace
 
-Outcome run(const Ground& ground, const std::vector<WaitingTask>& tasks, base::Time now,
+Outcome run(const Input& input, const std::vector<WaitingTask>& tasks, base::Time now,
             const Settings& settings) {
-  return Pass(ground, now, settings).run(tasks);
+  return Pass(input, now, settings).run(tasks);
 }
 
 }  // namespace reconcile::queue

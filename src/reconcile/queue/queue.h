@@ -5,10 +5,10 @@
 // `patience`; then the share group that holds least GPU; then age (order.h). In that order each
 // task is placed, or the time from which it has room is worked out from what running tasks say of
 // their length (berth:max-seconds), and that room is booked for it. What comes later may pass it
-// only where no booking is delayed: conservative backfill. Where nobody knows when room comes free,
-// a task that has waited longer than `patience` has instances drained for it, so that a stream of
-// small tasks cannot starve it; and while tasks run that need a whole instance, some are kept clear
-// for the next of them (kept_clear.h). Source of the name and idea: Feitelson and Weil,
+// only where no reservation is delayed: conservative backfill. Where nobody knows when room comes
+// free, a task that has waited longer than `patience` has instances drained for it, so that a
+// stream of small tasks cannot starve it; and while tasks run that need a whole instance, some are
+// kept clear for the next of them (kept_clear.h). Source of the name and idea: Feitelson and Weil,
 // "Utilization and predictability in scheduling the IBM SP2 with backfilling", IPPS 1998.
 #pragma once
 
@@ -23,8 +23,8 @@
 #include "base/time.h"
 #include "model/state.h"
 #include "placement/place.h"
-#include "reconcile/queue/lane.h"
 #include "reconcile/queue/tags.h"
+#include "reconcile/queue/timeline.h"
 
 namespace reconcile::queue {
 
@@ -33,7 +33,7 @@ struct Settings {
   // has instances drained for it.
   base::Milliseconds patience = std::chrono::minutes(10);
   // Room is booked ahead for so many kinds of waiting tasks, the first in order.
-  size_t most_booked = 16;
+  size_t most_reserved = 16;
   // So many kinds of tasks are tried in one pass, the first in order.
   size_t most_tried = 256;
   // A task that has run for longer, and has not told for how long it will, is not waited for by
@@ -52,7 +52,7 @@ struct Settings {
 
 struct WaitingTask {
   model::TaskArn arn;
-  const Need* need = nullptr;  // Tasks that ask the same share one.
+  const Requirements* need = nullptr;  // Tasks that ask the same share one.
   base::Time queued_at;
   Tags tags;
   std::string share;      // tags.share, or the task's group.
@@ -66,7 +66,7 @@ struct Start {
 };
 
 // What a pass works on. The engine follows the state.
-struct Ground {
+struct Input {
   const model::ClusterState& state;
   const model::ClusterName& cluster;
   placement::Engine& engine;
@@ -107,7 +107,7 @@ struct Outcome {
 };
 
 // Never alters the state but through `commit`. The same calls get the same answers.
-Outcome run(const Ground& ground, const std::vector<WaitingTask>& tasks, base::Time now,
+Outcome run(const Input& input, const std::vector<WaitingTask>& tasks, base::Time now,
             const Settings& settings = {});
 
 }  // namespace reconcile::queue

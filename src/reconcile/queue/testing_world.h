@@ -108,9 +108,9 @@ class World {
           for (const Start& start : starts) begin(start);
           last_starts.push_back(starts);
         };
-    const Ground ground{state, cluster, engine, random, commit};
+    const Input input{state, cluster, engine, random, commit};
     last_starts.clear();
-    Outcome outcome = run(ground, waiting, now, settings);
+    Outcome outcome = run(input, waiting, now, settings);
     std::erase_if(waiting, [&](const WaitingTask& task) { return started.contains(task.arn); });
     for (const Expired& expired : outcome.expired) {
       std::erase_if(waiting, [&](const WaitingTask& one) { return one.arn == expired.task; });
@@ -152,7 +152,7 @@ class World {
     for (const model::InstanceArn& one : touched) engine.instance_changed(state, one);
   }
 
-  const Need* need(const placement::Request& request) {
+  const Requirements* need(const placement::Request& request) {
     std::string key =
         base::format("{}/{}/{}/{}", request.resources.cpu_units, request.resources.memory_mib,
                      request.group, request.strategies.size());
@@ -166,7 +166,7 @@ class World {
     }
     const auto found = needs_.find(key);
     if (found != needs_.end()) return &found->second;
-    return &needs_.emplace(key, need_of(request)).first->second;
+    return &needs_.emplace(key, requirements_of(request)).first->second;
   }
 
   model::ClusterName cluster;
@@ -204,7 +204,7 @@ class World {
     model::apply(state, model::TaskExpired{arn});
   }
 
-  std::map<std::string, Need> needs_;
+  std::map<std::string, Requirements> needs_;
   std::map<model::TaskArn, base::Milliseconds> runs_;
   std::set<std::pair<base::Time, model::TaskArn>> ends_;
 };

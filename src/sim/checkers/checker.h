@@ -32,7 +32,7 @@ class Checker {
   virtual void loaded(const model::ClusterState&) {}
   // The server has lost its disk: what it promised before is gone with it.
   virtual void server_disk_lost() {}
-  // Somebody keeps that text or passes it on: Ground::on_written.
+  // Somebody keeps that text or passes it on: Environment::on_written.
   virtual void written(std::string_view, std::string_view) {}
   virtual void container_started(const Machine&, const SimContainer&) {}
   // The faults have stopped, and services still run: what has not become as it must within a bound;

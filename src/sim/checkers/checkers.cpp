@@ -7,7 +7,7 @@
 namespace sim {
 
 void Checker::fail(std::string sentence) {
-  world_.ground().fail(name(), std::move(sentence));
+  world_.environment().fail(name(), std::move(sentence));
 }
 
 std::vector<std::unique_ptr<Checker>> make_checkers(World& world) {

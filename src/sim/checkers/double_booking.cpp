@@ -33,7 +33,7 @@ class DoubleBooking final : public Checker {
     for (const auto& [id, other] : machine.containers()) {
       // A server that lost its disk does not know what runs from before; Docker refuses such a
       // port.
-      if (world().ledger().server_disks_lost > 0) break;
+      if (world().expectations().server_disks_lost > 0) break;
       if (id == started.id || other.status != agent::core::RuntimeStatus::Running) continue;
       if (given_up_.contains(other.task_arn)) continue;  // Docker refuses such a port, too.
       for (const uint16_t port : started.host_ports) {
@@ -52,9 +52,10 @@ class DoubleBooking final : public Checker {
  private:
   void look(const model::ClusterState& state) {
     check(state);
-    if (world().ledger().deregistered.empty()) return;
+    if (world().expectations().deregistered.empty()) return;
     for (const auto& [arn, task] : state.tasks) {
-      if (world().ledger().deregistered.contains(task.instance.str())) given_up_.insert(arn.str());
+      if (world().expectations().deregistered.contains(task.instance.str()))
+        given_up_.insert(arn.str());
     }
   }
 

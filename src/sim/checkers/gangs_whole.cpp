@@ -31,8 +31,8 @@ class GangsWhole final : public Checker {
   void look(const model::ClusterState& state) {
     std::map<std::string, std::vector<const model::Task*>> placed_now;
     for (const auto& [arn, task] : state.tasks) {
-      const auto wish = world().ledger().wishes.find(task.started_by);
-      if (wish == world().ledger().wishes.end() || !wish->second.queueing) continue;
+      const auto wish = world().expectations().wishes.find(task.started_by);
+      if (wish == world().expectations().wishes.end() || !wish->second.queueing) continue;
       const Queueing& queueing = *wish->second.queueing;
       if (queueing.gang.empty() || task.instance.empty()) continue;
       const bool of_call = queueing.gang == "all";

@@ -22,7 +22,7 @@ class GpuProof final : public Checker {
 
   void container_started(const Machine& machine, const SimContainer& container) override {
     // A server that lost its disk does not know what was quarantined.
-    if (world().ledger().server_disks_lost > 0) return;
+    if (world().expectations().server_disks_lost > 0) return;
     for (const std::string& uuid : container.gpus.uuids) {
       const PhysicalGpu* const gpu = machine.gpus().find(uuid);
       if (gpu == nullptr || gpu->residue_mib == 0) continue;

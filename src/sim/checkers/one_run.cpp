@@ -53,8 +53,8 @@ class OneRun final : public Checker {
 
   void count(const model::Task& task) {
     const int32_t tasks = ++tasks_of_[task.started_by];
-    const auto wish = world().ledger().wishes.find(task.started_by);
-    if (wish == world().ledger().wishes.end() || tasks <= wish->second.count) return;
+    const auto wish = world().expectations().wishes.find(task.started_by);
+    if (wish == world().expectations().wishes.end() || tasks <= wish->second.count) return;
     fail(base::format("{} asked for {} task(s) and has got {}", task.started_by, wish->second.count,
                       tasks));
   }

@@ -39,7 +39,7 @@ class QueueFair final : public Checker {
   using Holders = std::map<model::TaskArn, std::pair<std::string, size_t>>;  // Share and GPUs.
 
   void remember(const model::ClusterState& state) {
-    before_ = waiting_units(state, world().ledger());
+    before_ = waiting_units(state, world().expectations());
     holders_ = holders_of(state);
   }
 
@@ -49,8 +49,8 @@ class QueueFair final : public Checker {
     if (before_.empty()) return holders;
     for (const auto& [arn, task] : state.tasks) {
       if (task.last_status == model::TaskStatus::Stopped || task.held.gpus.empty()) continue;
-      const auto wish = world().ledger().wishes.find(task.started_by);
-      const bool has_share = wish != world().ledger().wishes.end() && wish->second.queueing &&
+      const auto wish = world().expectations().wishes.find(task.started_by);
+      const bool has_share = wish != world().expectations().wishes.end() && wish->second.queueing &&
                              !wish->second.queueing->share.empty();
       holders[arn] = {has_share ? wish->second.queueing->share : task.group, task.held.gpus.size()};
     }
@@ -104,7 +104,7 @@ class QueueFair final : public Checker {
       return unit.share == one.share && unit.priority >= one.priority &&
              unit.members != one.members;
     };
-    const auto after = waiting_units(turn.state, world().ledger());
+    const auto after = waiting_units(turn.state, world().expectations());
     if (std::ranges::any_of(before_, competes) || std::ranges::any_of(after, competes))
       return false;
     const Holders holders = holders_of(turn.state);

@@ -70,14 +70,14 @@ class QueueKept final : public Checker {
     std::optional<base::Time> earliest;
     for (const auto& [arn, other] : state.tasks) {
       if (arn != task.arn && !are_of_one_gang(task, other)) continue;
-      const auto deadline = deadline_of(other, world().ledger());
+      const auto deadline = deadline_of(other, world().expectations());
       if (deadline) earliest = std::min(earliest.value_or(*deadline), *deadline);
     }
     return earliest;
   }
 
   bool are_of_one_gang(const model::Task& one, const model::Task& other) {
-    const auto& wishes = world().ledger().wishes;
+    const auto& wishes = world().expectations().wishes;
     const auto first = wishes.find(one.started_by);
     const auto second = wishes.find(other.started_by);
     if (first == wishes.end() || second == wishes.end()) return false;
@@ -94,13 +94,13 @@ class QueueKept final : public Checker {
     for (const auto& [arn, other] : state.tasks) {
       if (other.started_by != task.started_by) continue;
       ++members;
-      one_was_stopped = one_was_stopped || world().ledger().stops.contains(arn.str());
+      one_was_stopped = one_was_stopped || world().expectations().stops.contains(arn.str());
     }
-    return one_was_stopped || members < world().ledger().wishes.at(task.started_by).count;
+    return one_was_stopped || members < world().expectations().wishes.at(task.started_by).count;
   }
 
   void check_deadlines(const Turn& turn) {
-    for (const WaitingUnit& unit : waiting_units(turn.state, world().ledger())) {
+    for (const WaitingUnit& unit : waiting_units(turn.state, world().expectations())) {
       if (!unit.deadline || *unit.deadline + deadline_slack > turn.now) continue;
       return fail(base::format("task {} waits in the queue {} ms after its deadline",
                                short_name(unit.members.front().str()),

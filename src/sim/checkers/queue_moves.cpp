@@ -40,7 +40,7 @@ class QueueMoves final : public Checker {
   std::string awaits_end() override {
     const model::ClusterState* const state = world().server().state();
     if (state == nullptr) return "the server does not serve";
-    for (const WaitingUnit& unit : waiting_units(*state, world().ledger())) {
+    for (const WaitingUnit& unit : waiting_units(*state, world().expectations())) {
       if (!unit.is_complete() || !has_room_when_empty(*state, unit)) continue;
       return base::format("task {} waits in the queue, for whom the cluster is large enough",
                           short_name(unit.members.front().str()));
@@ -56,7 +56,7 @@ class QueueMoves final : public Checker {
 
   // Whoever stands before all others, where the instances have room for all of its members.
   std::optional<model::TaskArn> first_with_room(const model::ClusterState& state) {
-    const std::vector<WaitingUnit> units = waiting_units(state, world().ledger());
+    const std::vector<WaitingUnit> units = waiting_units(state, world().expectations());
     for (const WaitingUnit& unit : units) {
       const bool is_first =
           unit.is_complete() && std::ranges::all_of(units, [&](const auto& one) {

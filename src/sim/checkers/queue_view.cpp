@@ -10,9 +10,9 @@
 namespace sim {
 namespace {
 
-const Wish* wish_of(const model::Task& task, const Ledger& ledger) {
-  const auto wish = ledger.wishes.find(task.started_by);
-  return wish == ledger.wishes.end() || !wish->second.queueing ? nullptr : &wish->second;
+const Wish* wish_of(const model::Task& task, const Expectations& expectations) {
+  const auto wish = expectations.wishes.find(task.started_by);
+  return wish == expectations.wishes.end() || !wish->second.queueing ? nullptr : &wish->second;
 }
 
 // Equal for tasks that start together: of one call, or of one named gang of one size.
@@ -28,10 +28,11 @@ size_t size_of(const Wish& wish) {
   return static_cast<size_t>(wish.queueing->gang == "all" ? wish.count : wish.queueing->gang_size);
 }
 
-void join(const model::Task& task, const Wish& wish, const Ledger& ledger, WaitingUnit& unit) {
+void join(const model::Task& task, const Wish& wish, const Expectations& expectations,
+          WaitingUnit& unit) {
   const Queueing& queueing = *wish.queueing;
-  const auto family = ledger.families.find(wish.family);
-  const Family* const own = family == ledger.families.end() ? nullptr : &family->second;
+  const auto family = expectations.families.find(wish.family);
+  const Family* const own = family == expectations.families.end() ? nullptr : &family->second;
   const std::optional<base::Milliseconds> told =
       queueing.max_seconds == 0
           ? std::nullopt
@@ -49,7 +50,7 @@ void join(const model::Task& task, const Wish& wish, const Ledger& ledger, Waiti
   unit.priority = std::max(unit.priority, queueing.priority);
   unit.queued_at = std::max(unit.queued_at, task.created_at);
   unit.told_seconds = told && unit.told_seconds ? std::max(told, unit.told_seconds) : std::nullopt;
-  if (const auto deadline = deadline_of(task, ledger)) {
+  if (const auto deadline = deadline_of(task, expectations)) {
     unit.deadline = std::min(unit.deadline.value_or(*deadline), *deadline);
   }
   unit.members.push_back(task.arn);
@@ -78,7 +79,8 @@ bool has_room(const model::ClusterState& state, const WaitingUnit& unit, Room ro
 
 }  // namespace
 
-std::vector<WaitingUnit> waiting_units(const model::ClusterState& state, const Ledger& ledger) {
+std::vector<WaitingUnit> waiting_units(const model::ClusterState& state,
+                                       const Expectations& expectations) {
   std::vector<const model::Task*> by_age;
   for (const auto& [arn, task] : state.tasks) {
     const bool queues = task.instance.empty() &&
@@ -92,7 +94,7 @@ std::vector<WaitingUnit> waiting_units(const model::ClusterState& state, const L
   std::vector<WaitingUnit> units;
   std::map<std::string, size_t> gathering;
   for (const model::Task* const task : by_age) {
-    const Wish* const wish = wish_of(*task, ledger);
+    const Wish* const wish = wish_of(*task, expectations);
     if (wish == nullptr) {
       units.push_back(of_service(*task));
       continue;
@@ -101,14 +103,14 @@ std::vector<WaitingUnit> waiting_units(const model::ClusterState& state, const L
     size_t index = units.size();
     if (!gang.empty()) index = gathering.try_emplace(gang, index).first->second;
     if (index == units.size()) units.emplace_back();
-    join(*task, *wish, ledger, units[index]);
+    join(*task, *wish, expectations, units[index]);
     if (!gang.empty() && units[index].is_complete()) gathering.erase(gang);
   }
   return units;
 }
 
-std::optional<base::Time> deadline_of(const model::Task& task, const Ledger& ledger) {
-  const Wish* const wish = wish_of(task, ledger);
+std::optional<base::Time> deadline_of(const model::Task& task, const Expectations& expectations) {
+  const Wish* const wish = wish_of(task, expectations);
   if (wish == nullptr || wish->queueing->queue_seconds == 0) return std::nullopt;
   return task.created_at + std::chrono::seconds(wish->queueing->queue_seconds);
 }

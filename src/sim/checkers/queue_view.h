@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/state.h"
-#include "sim/ledger.h"
+#include "sim/expectations.h"
 
 namespace sim {
 
@@ -28,10 +28,11 @@ struct WaitingUnit {
 };
 
 // Of the cluster's tasks that wait with the capacity provider BERTH_QUEUE.
-std::vector<WaitingUnit> waiting_units(const model::ClusterState& state, const Ledger& ledger);
+std::vector<WaitingUnit> waiting_units(const model::ClusterState& state,
+                                       const Expectations& expectations);
 
 // The deadline of a waiting task by itself.
-std::optional<base::Time> deadline_of(const model::Task& task, const Ledger& ledger);
+std::optional<base::Time> deadline_of(const model::Task& task, const Expectations& expectations);
 
 // Whether `first` stands before `second`, whatever the shares hold: a higher priority, or an older
 // one of the same priority and share.

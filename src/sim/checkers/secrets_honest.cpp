@@ -9,7 +9,7 @@
 
 #include "sim/checkers/checkers.h"
 #include "sim/checkers/service_view.h"
-#include "sim/secret_owners.h"
+#include "sim/secret_clients.h"
 #include "sim/world.h"
 
 namespace sim {
@@ -28,8 +28,8 @@ class SecretsHonest final : public Checker {
   void container_started(const Machine&, const SimContainer& container) override {
     const auto label = container.labels.find("com.amazonaws.ecs.task-definition-family");
     if (label == container.labels.end()) return;
-    const auto family = world().ledger().families.find(label->second);
-    if (family == world().ledger().families.end()) return;
+    const auto family = world().expectations().families.find(label->second);
+    if (family == world().expectations().families.end()) return;
     for (const FamilySecret& secret : family->second.secrets) check(container, secret);
   }
 
@@ -56,17 +56,17 @@ class SecretsHonest final : public Checker {
   // That held of the secret while one of the task's fetches was under way.
   bool was_fetched_while(const std::string& task, const std::string& secret,
                          const std::function<bool(const std::optional<std::string>&)>& holds) {
-    const auto found = world().ledger().fetches.find(task);
-    if (found == world().ledger().fetches.end()) return false;
+    const auto found = world().expectations().fetches.find(task);
+    if (found == world().expectations().fetches.end()) return false;
     return std::ranges::any_of(found->second, [&](const SecretsFetched& fetch) {
       return fetch.ended && world().secrets().was_ever(secret, fetch.began, *fetch.ended, holds);
     });
   }
 
   void look(const model::ClusterState& state) {
-    const Ground& ground = world().ground();
-    if (!ground.faults_on && !healed_at_) healed_at_ = ground.events.now();
-    if (world().ledger().fetches.empty()) return;
+    const Environment& environment = world().environment();
+    if (!environment.faults_on && !healed_at_) healed_at_ = environment.events.now();
+    if (world().expectations().fetches.empty()) return;
     for (const auto& [arn, task] : state.tasks) {
       if (task.last_status != model::TaskStatus::Stopped || !seen_.insert(arn).second) continue;
       check_stop(task);
@@ -74,11 +74,11 @@ class SecretsHonest final : public Checker {
   }
 
   void check_stop(const model::Task& task) {
-    const auto found = world().ledger().fetches.find(task.arn.str());
+    const auto found = world().expectations().fetches.find(task.arn.str());
     std::string told = task.stopped_reason;
     for (const model::TaskContainer& container : task.containers) told += "\n" + container.reason;
     const bool blames = told.find(expected_code) != std::string::npos;
-    if (found == world().ledger().fetches.end()) {
+    if (found == world().expectations().fetches.end()) {
       if (!blames) return;
       return fail(base::format("task {} is STOPPED for its secrets, which were never fetched: {}",
                                short_name(task.arn.str()), task.stopped_reason));
@@ -107,7 +107,7 @@ class SecretsHonest final : public Checker {
     const bool says_missing = fetch->error.find("invalid parameters") != std::string::npos ||
                               fetch->error.find("can't find") != std::string::npos;
     if (!says_missing) return;
-    const Family* const family = family_of(world().ledger(), task.definition);
+    const Family* const family = family_of(world().expectations(), task.definition);
     const bool is_true = std::ranges::any_of(family->secrets, [&](const FamilySecret& secret) {
       return fetch->error.find(secret.secret) != std::string::npos &&
              world().secrets().was_ever(

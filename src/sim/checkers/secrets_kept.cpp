@@ -2,13 +2,14 @@
 // journal, in a note or report of an agent, or in a payload's containers.
 
 #include "sim/checkers/checkers.h"
-#include "sim/secret_owners.h"
+#include "sim/secret_clients.h"
 #include "sim/world.h"
 
 namespace sim {
 namespace {
 
-// With which every session token of a role begins: auth::Mint prints its claims in hexadecimal.
+// With which every session token of a role begins: auth::KeyDerivation prints its claims in
+// hexadecimal.
 constexpr std::string_view start_of_claims = R"({"account":")";
 
 class SecretsKept final : public Checker {

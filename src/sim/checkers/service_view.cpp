@@ -17,11 +17,12 @@ bool is_external(const model::Service& service) {
   return service.controller == api::ecs::DeploymentControllerType::External;
 }
 
-const Family* family_of(const Ledger& ledger, const model::TaskDefinitionArn& definition) {
+const Family* family_of(const Expectations& expectations,
+                        const model::TaskDefinitionArn& definition) {
   const std::string& arn = definition.str();  // ".../<family>:<revision>"
   const size_t slash = arn.rfind('/');
-  const auto found = ledger.families.find(arn.substr(slash + 1, arn.rfind(':') - slash - 1));
-  return found == ledger.families.end() ? nullptr : &found->second;
+  const auto found = expectations.families.find(arn.substr(slash + 1, arn.rfind(':') - slash - 1));
+  return found == expectations.families.end() ? nullptr : &found->second;
 }
 
 std::vector<const model::Task*> ServiceView::live() const {

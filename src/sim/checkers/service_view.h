@@ -7,7 +7,7 @@
 
 #include "control/step/settings.h"
 #include "model/state.h"
-#include "sim/ledger.h"
+#include "sim/expectations.h"
 
 namespace sim {
 
@@ -20,7 +20,8 @@ bool is_on_lost_instance(const model::ClusterState& state, const control::Settin
 bool is_external(const model::Service& service);
 
 // nullptr for one that nobody of this world has registered.
-const Family* family_of(const Ledger& ledger, const model::TaskDefinitionArn& definition);
+const Family* family_of(const Expectations& expectations,
+                        const model::TaskDefinitionArn& definition);
 
 struct ServiceView {
   const model::ClusterState& state;

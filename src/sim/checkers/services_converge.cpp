@@ -38,7 +38,8 @@ class ServicesConverge final : public Checker {
  private:
   std::string awaits_replicas(const ServiceView& view) {
     const model::Deployment& primary = view.service.deployments.front();
-    const Family* const family = family_of(world().ledger(), view.service.source.task_definition);
+    const Family* const family =
+        family_of(world().expectations(), view.service.source.task_definition);
     if (family == nullptr) return "is of a family that nobody knows";
     if (std::string why = awaits_breaker(view, *family); !why.empty()) return why;
     // Nothing more is started for it.
@@ -124,7 +125,8 @@ class ServicesConverge final : public Checker {
   // One on each ACTIVE instance that has room for it.
   std::string awaits_daemon(const ServiceView& view) {
     const model::Deployment& primary = view.service.deployments.front();
-    const Family* const family = family_of(world().ledger(), view.service.source.task_definition);
+    const Family* const family =
+        family_of(world().expectations(), view.service.source.task_definition);
     if (family == nullptr) return "is of a family that nobody knows";
     if (std::string why = awaits_breaker(view, *family); !why.empty()) return why;
     if (primary.rollout_state == RolloutState::Failed || !is_fit_to_run(*family)) return {};

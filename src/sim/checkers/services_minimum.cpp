@@ -100,7 +100,7 @@ class ServicesMinimum final : public Checker {
            (instance == nullptr || instance->status != model::InstanceStatus::Active);
   }
 
-  // The owner has asked for tasks to be replaced one after the other where GPUs are full.
+  // The client has asked for tasks to be replaced one after the other where GPUs are full.
   static int32_t allowance(const ServiceView& view) {
     return reconcile::replaces_gpu_tasks(view.state, view.service) ? 1 : 0;
   }

@@ -49,7 +49,7 @@ class TaskSetsConverge final : public Checker {
 
   std::string awaits_set(const ServiceView& view, const model::TaskSet& set) {
     if (set.draining) return "was deleted and is still there";
-    const Family* const family = family_of(world().ledger(), set.source.task_definition);
+    const Family* const family = family_of(world().expectations(), set.source.task_definition);
     if (family == nullptr) return "is of a family that nobody knows";
     const int32_t wanted = computed_count(view.service.desired_count, set.scale_percent);
     const SetTasks tasks = tasks_of_set(view, set.id);

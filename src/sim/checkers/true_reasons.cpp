@@ -45,11 +45,11 @@ class TrueReasons final : public Checker {
 
   void check_refusal(const model::ClusterState& state, const api::ecs::RunTaskRequest& request,
                      const api::ecs::Failure& failure) {
-    const auto family = world().ledger().families.find(request.task_definition.value_or(""));
-    if (family == world().ledger().families.end()) return;
+    const auto family = world().expectations().families.find(request.task_definition.value_or(""));
+    if (family == world().expectations().families.end()) return;
     // Of a gang one member may have room where all of them have not.
-    const auto wish = world().ledger().wishes.find(request.started_by.value_or(""));
-    if (wish != world().ledger().wishes.end() && wish->second.queueing) return;
+    const auto wish = world().expectations().wishes.find(request.started_by.value_or(""));
+    if (wish != world().expectations().wishes.end() && wish->second.queueing) return;
     const std::string reason = failure.reason.value_or("");
     bool named = failure.arn.value_or("").empty();
     size_t instances = 0;
@@ -87,11 +87,12 @@ class TrueReasons final : public Checker {
     if (task.stop_code.empty() || task.stopped_reason.empty()) {
       return fail(base::format("task {} is STOPPED without a reason", id));
     }
-    if (task.stop_code == "UserInitiated" && !world().ledger().stops.contains(task.arn.str())) {
+    if (task.stop_code == "UserInitiated" &&
+        !world().expectations().stops.contains(task.arn.str())) {
       return fail(base::format("task {} shows UserInitiated, and nobody asked to stop it", id));
     }
     if (task.stop_code == "TerminationNotice" && !was_ended(task) &&
-        !world().ledger().deregistered.contains(task.instance.str())) {
+        !world().expectations().deregistered.contains(task.instance.str())) {
       return fail(
           base::format("task {} shows TerminationNotice, and its instance was neither "
                        "deregistered nor ended",

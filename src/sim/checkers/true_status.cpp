@@ -30,7 +30,7 @@ class TrueStatus final : public Checker {
 
   void look_at_stopped(const model::Task& task) {
     if (task.stop_code == "TerminationNotice" ||
-        world().ledger().deregistered.contains(task.instance.str())) {
+        world().expectations().deregistered.contains(task.instance.str())) {
       return;
     }
     for (const model::TaskContainer& container : task.containers) {

@@ -1,4 +1,4 @@
-// berth-sim: seeds of the simulator, one with its story or many.
+// berth-sim: seeds of the simulator, one with its trace or many.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 #include "json/value.h"
-#include "sim/planted/planted.h"
+#include "sim/mutants/mutants.h"
 #include "sim/sim.h"
 #include "sim/workloads/workloads.h"
 
@@ -23,7 +23,7 @@ struct Options {
   std::string seeds;  // "1-300".
   double minutes = 0;
   std::string workload;
-  std::string planted;
+  std::string mutant;
   bool list = false;
   bool json = false;
 };
@@ -58,11 +58,11 @@ base::Result<const sim::Workload*> workload_of(const Options& options) {
       base::format("There is no workload \"{}\"; there are {}.", name, base::join(names, ", ")));
 }
 
-std::string command_of(const sim::RunResult& result, const std::string& planted) {
-  return sim::command_of(result) + (planted.empty() ? "" : " --planted " + planted);
+std::string command_of(const sim::RunResult& result, const std::string& mutant) {
+  return sim::command_of(result) + (mutant.empty() ? "" : " --mutant " + mutant);
 }
 
-json::Value result_as_json(const sim::RunResult& result, const std::string& planted) {
+json::Value result_as_json(const sim::RunResult& result, const std::string& mutant) {
   json::Value value = json::Value::object({{"seed", result.seed},
                                            {"workload", result.workload},
                                            {"trace", base::format("{:016x}", result.hash)},
@@ -75,73 +75,73 @@ json::Value result_as_json(const sim::RunResult& result, const std::string& plan
   value.set("sentence", result.failure->sentence);
   value.set("atVirtualSeconds", static_cast<double>(result.failure->at.count()) / 1000.0);
   json::Value lines = json::Value::array();
-  for (const sim::StoryLine& line : result.latest) lines.push(sim::print(line));
+  for (const sim::TraceLine& line : result.latest) lines.push(sim::print(line));
   value.set("latest", std::move(lines));
-  value.set("again", command_of(result, planted));
+  value.set("again", command_of(result, mutant));
   return value;
 }
 
-void show_failure(const sim::RunResult& result, const std::string& planted) {
+void show_failure(const sim::RunResult& result, const std::string& mutant) {
   std::puts(base::format("\nFAILED {} s into seed {}: {}: {}\nto see it again: {}",
                          static_cast<double>(result.failure->at.count()) / 1000.0, result.seed,
                          result.failure->checker, result.failure->sentence,
-                         command_of(result, planted))
+                         command_of(result, mutant))
                 .c_str());
 }
 
 int list_names(bool json) {
   json::Value workloads = json::Value::array();
-  json::Value planted = json::Value::array();
+  json::Value mutants = json::Value::array();
   for (const sim::Workload& one : sim::workloads()) {
     if (!json) std::puts(base::format("workload  {:<28} {}", one.name, one.what).c_str());
     workloads.push(json::Value::object({{"name", one.name}, {"what", one.what}}));
   }
-  for (const sim::PlantedFault& one : sim::planted_faults()) {
-    if (!json) std::puts(base::format("planted   {:<28} {}", one.name, one.what).c_str());
-    planted.push(json::Value::object({{"name", one.name}, {"what", one.what}}));
+  for (const sim::MutantKind& one : sim::all_mutants()) {
+    if (!json) std::puts(base::format("mutant    {:<28} {}", one.name, one.what).c_str());
+    mutants.push(json::Value::object({{"name", one.name}, {"what", one.what}}));
   }
   if (json) {
     std::puts(json::print(json::Value::object({{"workloads", std::move(workloads)},
-                                               {"planted", std::move(planted)}}))
+                                               {"mutants", std::move(mutants)}}))
                   .c_str());
   }
   return 0;
 }
 
-// One seed, with its story.
+// One seed, with its trace.
 base::Result<int> run_one(const Options& options) {
   const sim::Workload* workload = TRY(workload_of(options));
-  std::unique_ptr<sim::Plant> plant;
-  if (!options.planted.empty()) {
-    const sim::PlantedFault* const fault = sim::find_planted_fault(options.planted);
+  std::unique_ptr<sim::Mutant> mutant;
+  if (!options.mutant.empty()) {
+    const sim::MutantKind* const fault = sim::find_mutant(options.mutant);
     if (fault == nullptr) {
       return base::fail("InvalidParameterException",
-                        base::format("There is no planted fault \"{}\"; berth-sim --list names "
+                        base::format("There is no mutant \"{}\"; berth-sim --list names "
                                      "them.",
-                                     options.planted));
+                                     options.mutant));
     }
-    plant = fault->make();
+    mutant = fault->make();
     if (options.workload.empty()) workload = sim::find_workload(fault->workload);
   }
-  const auto tell = [&](const sim::StoryLine& line) {
+  const auto tell = [&](const sim::TraceLine& line) {
     if (options.json) return;
-    // At once, so that a broken invariant that aborts leaves the story behind.
+    // At once, so that a broken invariant that aborts leaves the trace behind.
     std::puts(sim::print(line).c_str());
     std::fflush(stdout);
   };
-  const sim::RunResult result = plant == nullptr
+  const sim::RunResult result = mutant == nullptr
                                     ? sim::run_twice(options.seed, *workload, tell)
-                                    : sim::run_once(options.seed, *workload, plant.get(), tell);
+                                    : sim::run_once(options.seed, *workload, mutant.get(), tell);
   if (options.json) {
-    std::puts(json::print(result_as_json(result, options.planted)).c_str());
+    std::puts(json::print(result_as_json(result, options.mutant)).c_str());
   } else if (result.failure) {
-    show_failure(result, options.planted);
+    show_failure(result, options.mutant);
   } else {
     std::puts(base::format("\nseed {} passed: {} events, {} containers, {} s of virtual time, "
                            "trace {:016x}{}",
                            result.seed, result.events, result.containers,
                            result.lasted.count() / 1000, result.hash,
-                           plant == nullptr ? " twice" : "")
+                           mutant == nullptr ? " twice" : "")
                   .c_str());
   }
   return result.failure ? 1 : 0;
@@ -194,7 +194,7 @@ base::Result<int> run_soak(const Options& options) {
     std::puts(json::print(value).c_str());
   } else {
     if (soak.failed) {
-      for (const sim::StoryLine& line : soak.failed->latest) std::puts(sim::print(line).c_str());
+      for (const sim::TraceLine& line : soak.failed->latest) std::puts(sim::print(line).c_str());
       show_failure(*soak.failed, {});
     }
     std::puts(base::format("{} seeds in {:.0f} s, {:.0f} a minute, each run twice: {}", soak.runs,
@@ -208,17 +208,17 @@ base::Result<int> run_soak(const Options& options) {
 // Sets `options` and `many`: whether many seeds are wanted.
 void add_options(CLI::App& app, Options& options, bool& many) {
   auto* const seed = app.add_option("--seed", options.seed,
-                                    "One seed, with its story; the same seed, the same story.");
+                                    "One seed, with its trace; the same seed, the same trace.");
   auto* const seeds = app.add_option("--seeds", options.seeds, "FROM-TO: these, until one fails.");
   auto* const minutes = app.add_option("--minutes", options.minutes,
                                        "For so long, until one fails; from --seeds' first on.")
                             ->check(CLI::PositiveNumber);
   app.add_option("--workload", options.workload,
                  "What the clients do; see --list. Many seeds take all of them in turn.");
-  app.add_option("--planted", options.planted, "With this planted fault, which has to be caught.")
+  app.add_option("--mutant", options.mutant, "With this mutant, which has to be caught.")
       ->excludes(seeds)
       ->excludes(minutes);
-  app.add_flag("--list", options.list, "The workloads and planted faults.")->excludes(seed);
+  app.add_flag("--list", options.list, "The workloads and mutants.")->excludes(seed);
   app.add_flag("--json", options.json, "As JSON.");
   seed->excludes(seeds)->excludes(minutes);
   app.callback([&many, seeds, minutes] { many = seeds->count() > 0 || minutes->count() > 0; });

@@ -2,7 +2,7 @@
 
 namespace sim {
 
-// Services with the deployment controller EXTERNAL: their owners make, scale, promote and delete
+// Services with the deployment controller EXTERNAL: their clients make, scale, promote and delete
 // task sets, also such as never start, and services go with all that they have.
 void task_sets(base::Random& random, Rates& rates, WorkPlan& plan) {
   using enum PlannedServiceCall::Kind;

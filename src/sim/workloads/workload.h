@@ -59,7 +59,7 @@ struct PlannedCall {
   std::optional<Queueing> queueing = {};  // Of Run; none: started at once, or refused.
 };
 
-// A service that its owner keeps: made at the start, and again after it was deleted.
+// A service that its client keeps: made at the start, and again after it was deleted.
 struct PlannedService {
   std::string name;
   std::string family;
@@ -72,7 +72,7 @@ struct PlannedService {
   bool rollback = false;
   bool replaces_gpu_tasks = false;  // Tagged berth:gpu-rolling=replace.
   std::string placement;            // "binpack", or empty: spread over the zones.
-  // With the deployment controller EXTERNAL: it has no family, its owner makes its task sets.
+  // With the deployment controller EXTERNAL: it has no family, its client makes its task sets.
   bool external = false;
 };
 
@@ -86,7 +86,7 @@ struct PlannedServiceCall {
   int32_t desired = 0;  // Of Scale.
 };
 
-// What the owner of a service with the deployment controller EXTERNAL asks of its task sets.
+// What the client of a service with the deployment controller EXTERNAL asks of its task sets.
 struct PlannedTaskSetCall {
   enum class Kind : uint8_t { Create, Scale, Promote, Delete, ForceDelete, Describe };
   base::Milliseconds at{};
@@ -96,7 +96,7 @@ struct PlannedTaskSetCall {
   int32_t percent = 100;  // Of Create and Scale.
 };
 
-// What the owner of a secret asks of the secret store.
+// What the client of a secret asks of the secret store.
 struct PlannedSecretCall {
   enum class Kind : uint8_t { Put, Delete };
   base::Milliseconds at{};
@@ -161,8 +161,8 @@ void add_queue_calls(base::Random& random, size_t count, base::Milliseconds with
 // So many gangs, of one call or gathered by several; of some a member never comes.
 void add_gangs(base::Random& random, size_t count, base::Milliseconds within, WorkPlan& plan);
 
-// Families whose containers name secrets, `count` calls for their tasks, and their owners, who put,
-// replace and delete them.
+// Families whose containers name secrets, `count` calls for their tasks, and their clients, who
+// put, replace and delete them.
 void add_secrets(base::Random& random, size_t count, Rates& rates, WorkPlan& plan);
 
 // `count` groups, calls for tasks that wait for their machines, and calls that alter the groups.

@@ -27,7 +27,7 @@ constexpr std::array all_workloads{
     Workload{"machines", "Auto Scaling groups grow and shrink with the tasks that wait for them",
              machines},
     Workload{"secrets", "containers name secrets that are put, replaced and deleted", secrets},
-    Workload{"task_sets", "owners roll out their services with task sets of their own", task_sets},
+    Workload{"task_sets", "clients roll out their services with task sets of their own", task_sets},
 };
 
 }  // namespace

@@ -198,7 +198,7 @@ void GroupController::run_pass(Step& step, const std::string& name, bool is_poin
     reconcile::machines::note_launch_succeeded(pass.group);
     failed_source_.erase(failed);
   }
-  pass.decisions = step.settings.group_keeper({.group = pass.group,
+  pass.decisions = step.settings.group_policy({.group = pass.group,
                                                .looks = pass.looks,
                                                .now = step.now,
                                                .options = options,

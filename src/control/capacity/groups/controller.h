@@ -17,7 +17,7 @@
 #include "control/step/observer.h"
 #include "control/step/step.h"
 #include "model/state.h"
-#include "reconcile/machines/group_keeper.h"
+#include "reconcile/machines/group_policy.h"
 
 namespace control {
 

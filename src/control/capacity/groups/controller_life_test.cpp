@@ -202,8 +202,8 @@ TEST_F(Machines, what_is_loaded_again_is_what_was_there) {
 TEST_F(Machines, without_groups_no_timer_is_set_for_them) {
   testing::Plane quiet;
   EXPECT_LE(quiet.core.next_timer(), testing::start_time + std::chrono::seconds(10));
-  const GroupController keeper(quiet.core.state(), Settings{}, testing::start_time);
-  EXPECT_EQ(keeper.next_tick(), base::Time::max());
+  const GroupController controller(quiet.core.state(), Settings{}, testing::start_time);
+  EXPECT_EQ(controller.next_tick(), base::Time::max());
 }
 
 }  // namespace

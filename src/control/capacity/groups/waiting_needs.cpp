@@ -10,8 +10,8 @@ namespace control {
 namespace {
 
 using model::MachineState;
+using reconcile::machines::CountedRequest;
 using reconcile::machines::Look;
-using reconcile::machines::Need;
 using reconcile::machines::Room;
 
 bool ask_the_same(const placement::Request& left, const placement::Request& right) {
@@ -21,8 +21,8 @@ bool ask_the_same(const placement::Request& left, const placement::Request& righ
          left.constraints == right.constraints;
 }
 
-std::vector<Need> needs_of(const Step& step, const std::string& provider) {
-  std::vector<Need> needs;
+std::vector<CountedRequest> needs_of(const Step& step, const std::string& provider) {
+  std::vector<CountedRequest> needs;
   for (const auto& [cluster, tasks] : step.state().waiting_tasks) {
     for (const model::TaskArn& arn : tasks) {
       const model::Task& task = *model::find_task(step.state(), arn);
@@ -30,7 +30,7 @@ std::vector<Need> needs_of(const Step& step, const std::string& provider) {
       auto plan = plan_waiting_task(step, task);
       if (!plan) continue;  // It cannot be placed either, and its scheduler says why.
       const auto same = std::ranges::find_if(
-          needs, [&](const Need& need) { return ask_the_same(need.request, plan->request); });
+          needs, [&](const CountedRequest& need) { return ask_the_same(need.request, plan->request); });
       if (same != needs.end()) {
         ++same->count;
       } else {
@@ -54,7 +54,7 @@ reconcile::machines::Estimate waiting_for(const Step& step, const model::Capacit
                                           const model::AutoScalingGroup& group,
                                           const std::vector<Look>& looks,
                                           const std::string& instance_type) {
-  std::vector<Need> needs = needs_of(step, provider.name);
+  std::vector<CountedRequest> needs = needs_of(step, provider.name);
   if (needs.empty()) return {};
   std::vector<Room> rooms;
   const model::ContainerInstance* registered = nullptr;

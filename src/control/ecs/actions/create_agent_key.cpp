@@ -1,4 +1,4 @@
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "control/agents/agent_keys.h"
 #include "control/ecs/actions/actions.h"
 
@@ -10,7 +10,7 @@ Answer<api::berth::CreateAgentKeyResponse> create_agent_key(
   const model::AgentKey key = make_agent_key(step, owner, {});
   api::berth::CreateAgentKeyResponse response;
   response.access_key_id = key.id;
-  response.secret_access_key = auth::Mint(step.settings.master_key).agent_secret(key.id);
+  response.secret_access_key = auth::KeyDerivation(step.settings.master_key).agent_secret(key.id);
   response.cluster = key.cluster.str();
   response.region = step.settings.account.region;
   return response;

@@ -1,4 +1,4 @@
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "control/agents/agent_keys.h"
 #include "control/ecs/actions/actions.h"
 #include "control/request/errors.h"
@@ -28,7 +28,7 @@ Answer<api::berth::CreateJoinTokenResponse> create_join_token(
       .instance = owner.instance};
   api::berth::CreateJoinTokenResponse response;
   response.token_id = token.id;
-  response.token = auth::Mint(step.settings.master_key).join_token(token.id);
+  response.token = auth::KeyDerivation(step.settings.master_key).join_token(token.id);
   response.cluster = token.cluster.str();
   response.expires_at = token.expires_at;
   response.uses = token.uses;

@@ -132,13 +132,13 @@ Answer<api::ecs::CreateServiceResponse> create_service(
   if (before != nullptr) forget_service(step, made.arn);
   step.change(model::ServicePut{made});
   if (made.controller == api::ecs::DeploymentControllerType::Ecs) {
-    const reconcile::Situation situation{.state = step.state(),
-                                         .service = made,
-                                         .now = step.now,
-                                         .options = reconcile_options(step.settings)};
-    reconcile::Draft draft(situation, step.random);
-    reconcile::begin_deployment(draft);
-    keep_decisions(step, made.arn, draft.finish());
+    const reconcile::Input input{.state = step.state(),
+                                 .service = made,
+                                 .now = step.now,
+                                 .options = reconcile_options(step.settings)};
+    reconcile::Plan plan(input, step.random);
+    reconcile::begin_deployment(plan);
+    keep_decisions(step, made.arn, plan.finish());
   }
   response.service = describe_service(step, step.state().services.at(made.arn), true);
   return response;

@@ -1,4 +1,4 @@
-#include "auth/mint.h"
+#include "auth/key_derivation.h"
 #include "base/format.h"
 #include "control/agents/agent_keys.h"
 #include "control/ecs/actions/actions.h"
@@ -16,8 +16,8 @@ std::unexpected<base::Error> refused(std::string_view why) {
 
 Answer<api::berth::JoinClusterResponse> join_cluster(
     Step& step, const api::berth::JoinClusterRequest& request) {
-  const auth::Mint mint(step.settings.master_key);
-  const auto id = mint.join_token_id(request.token.value_or(""));
+  const auth::KeyDerivation derivation(step.settings.master_key);
+  const auto id = derivation.join_token_id(request.token.value_or(""));
   const auto found = id ? step.state().join_tokens.find(*id) : step.state().join_tokens.end();
   if (found == step.state().join_tokens.end()) {
     return refused("is not one of this server, or was taken back");
@@ -44,7 +44,7 @@ Answer<api::berth::JoinClusterResponse> join_cluster(
   }
   api::berth::JoinClusterResponse response;
   response.access_key_id = key.id;
-  response.secret_access_key = mint.agent_secret(key.id);
+  response.secret_access_key = derivation.agent_secret(key.id);
   response.cluster = key.cluster.str();
   response.region = step.settings.account.region;
   return response;

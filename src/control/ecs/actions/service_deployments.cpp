@@ -73,13 +73,13 @@ base::Result<const model::Service*> service_under_way(const Step& step,
 
 void give_up(Step& step, const model::Service& service, std::string_view why,
              reconcile::AfterFailure after) {
-  const reconcile::Situation situation{.state = step.state(),
-                                       .service = service,
-                                       .now = step.now,
-                                       .options = reconcile_options(step.settings)};
-  reconcile::Draft draft(situation, step.random);
-  reconcile::stop_primary(draft, why, after);
-  keep_decisions(step, service.arn, draft.finish());
+  const reconcile::Input input{.state = step.state(),
+                               .service = service,
+                               .now = step.now,
+                               .options = reconcile_options(step.settings)};
+  reconcile::Plan plan(input, step.random);
+  reconcile::stop_primary(plan, why, after);
+  keep_decisions(step, service.arn, plan.finish());
 }
 
 }  // namespace

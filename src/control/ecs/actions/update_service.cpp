@@ -109,13 +109,13 @@ Answer<api::ecs::UpdateServiceResponse> update_service(
       (made.source != before->source || request.force_new_deployment.value_or(false));
   step.change(model::ServicePut{made});
   if (deploys) {
-    const reconcile::Situation situation{.state = step.state(),
-                                         .service = made,
-                                         .now = step.now,
-                                         .options = reconcile_options(step.settings)};
-    reconcile::Draft draft(situation, step.random);
-    reconcile::begin_deployment(draft);
-    keep_decisions(step, made.arn, draft.finish());
+    const reconcile::Input input{.state = step.state(),
+                                 .service = made,
+                                 .now = step.now,
+                                 .options = reconcile_options(step.settings)};
+    reconcile::Plan plan(input, step.random);
+    reconcile::begin_deployment(plan);
+    keep_decisions(step, made.arn, plan.finish());
   }
   api::ecs::UpdateServiceResponse response;
   response.service = describe_service(step, step.state().services.at(made.arn), true);
