@@ -1,8 +1,7 @@
 #include "acs/exec.h"
 
-#include <charconv>
-
 #include "base/format.h"
+#include "base/text.h"
 #include "json/value.h"
 
 namespace acs {
@@ -64,13 +63,8 @@ std::optional<TerminalSize> read_terminal_size(std::string_view bytes) {
 }
 
 std::optional<size_t> read_exec_consumed(std::string_view bytes) {
-  size_t count = 0;
-  const char* const end = bytes.data() + bytes.size();
-  const auto read = std::from_chars(bytes.data(), end, count);
-  if (read.ec != std::errc{} || read.ptr != end || count == 0 || count > exec_window) {
-    return std::nullopt;
-  }
-  return count;
+  const auto count = base::parse_number<size_t>(bytes);
+  return count && *count > 0 && *count <= exec_window ? count : std::nullopt;
 }
 
 }  // namespace acs

@@ -1,10 +1,10 @@
 #include "acs/exec_link.h"
 
-#include <charconv>
 #include <utility>
 
 #include "acs/exec.h"
 #include "base/format.h"
+#include "base/text.h"
 
 namespace acs {
 namespace {
@@ -13,14 +13,6 @@ namespace {
 constexpr uint64_t most_untold = 64;
 constexpr size_t most_untold_bytes = exec_window / 4;
 constexpr size_t overhead = 64;  // What an empty message takes, about.
-
-std::optional<uint64_t> read_count(std::string_view digits) {
-  uint64_t count = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, count);
-  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
-  return count;
-}
 
 bool is_last(ExecKind kind) {
   return kind == ExecKind::ExitCode || kind == ExecKind::Failure;
@@ -56,7 +48,7 @@ ExecLink::Received ExecLink::receive(std::string_view message) {
   Received received;
   const auto read = decode_exec(message);
   if (read && read->kind == ExecKind::Taken) {
-    const auto count = read_count(read->bytes);
+    const auto count = base::parse_number<uint64_t>(read->bytes);
     received.broken = !count || !drop_taken(*count);
     if (!received.broken && std::exchange(waits_for_count_, false)) {
       received.answers.assign(kept_.begin(), kept_.end());

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <charconv>
 #include <utility>
 
 #include "agent/api_client.h"
@@ -13,6 +12,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "net/loop.h"
 
 namespace agent {
@@ -153,10 +153,8 @@ class Impl {
  private:
   // Containers know the port: it stays the same.
   base::Result<void> serve_metadata(Journal& journal, core::Config& config) {
-    uint16_t wanted = 0;
-    if (const auto known = TRY(journal.setting(metadata_port_setting))) {
-      std::from_chars(known->data(), known->data() + known->size(), wanted);
-    }
+    const auto known = TRY(journal.setting(metadata_port_setting));
+    const uint16_t wanted = base::parse_number<uint16_t>(known.value_or("")).value_or(0);
     const uint16_t port = TRY(metadata_.serve_host(wanted));
     if (port != wanted) {
       TRY_VOID(journal.set_setting(metadata_port_setting, base::format("{}", port)));

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 #include "net/http_client.h"
 
@@ -12,28 +13,6 @@ namespace {
 
 constexpr std::string_view host_scheme = "file://";
 constexpr size_t most_bytes = size_t{1} << 20;
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~' || c == '/';
-}
-
-// As on the request line: everything but unreserved characters and the slash becomes %XX.
-std::string encoded_path(std::string_view path) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string text;
-  for (const char c : path) {
-    if (is_plain(c)) {
-      text += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    text += '%';
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
-}
 
 // Between <tag> and </tag>; empty without them. S3's errors are small XML documents.
 std::string element(std::string_view xml, std::string_view tag) {
@@ -115,7 +94,7 @@ base::Result<std::string> fetch_object(const ObjectStore& store, const ObjectLoc
   const std::string plain_path = base::format("/{}/{}", location.bucket, location.key);
   net::HttpRequest request;
   request.method = "GET";
-  request.target = encoded_path(plain_path);
+  request.target = base::percent_encoded(plain_path, "/");
   request.headers = {{"Host", net::authority(url)},
                      {"X-Amz-Content-Sha256", crypto::sha256_hex("")}};
   auth::Request to_sign{

@@ -3,13 +3,13 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "json/value.h"
 #include "model/capabilities.h"
 #include "model/catalogue.h"
@@ -40,10 +40,7 @@ std::string architecture_of_this_machine() {
 // Attribute values are letters, digits and a few signs. Source: ECS API reference, "Attribute".
 std::string attribute_value(std::string text) {
   for (char& c : text) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') ||
-                         std::string_view("-_/\\.@: ").find(c) != std::string_view::npos;
-    if (!allowed) c = '-';
+    if (!base::is_plain(c, "-_/\\.@: ")) c = '-';
   }
   while (text.starts_with(' ')) text.erase(0, 1);
   while (text.ends_with(' ')) text.pop_back();

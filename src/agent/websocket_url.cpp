@@ -1,27 +1,9 @@
 #include "agent/websocket_url.h"
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace agent {
-namespace {
-
-// Source: RFC 3986, section 2.3, "Unreserved Characters".
-std::string percent_encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                            (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
-    if (unreserved) {
-      out += c;
-    } else {
-      out += base::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
 base::Result<net::Url> websocket_url(
     const std::string& endpoint,
     const std::vector<std::pair<std::string_view, std::string>>& query) {
@@ -30,7 +12,7 @@ base::Result<net::Url> websocket_url(
   text += "/ws";
   char separator = '?';
   for (const auto& [name, value] : query) {
-    text += base::format("{}{}={}", separator, name, percent_encoded(value));
+    text += base::format("{}{}={}", separator, name, base::percent_encoded(value));
     separator = '&';
   }
   return net::parse_url(text);

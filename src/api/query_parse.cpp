@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 
@@ -7,6 +6,7 @@
 #include "api/check.h"
 #include "api/query.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "json/text.h"
 
@@ -27,13 +27,6 @@ struct Node {
   }
 };
 
-std::optional<uint32_t> hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<uint32_t>(digit - '0');
-  if (digit >= 'a' && digit <= 'f') return static_cast<uint32_t>(digit - 'a' + 10);
-  if (digit >= 'A' && digit <= 'F') return static_cast<uint32_t>(digit - 'A' + 10);
-  return std::nullopt;
-}
-
 base::Result<std::string> decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -43,13 +36,13 @@ base::Result<std::string> decode(std::string_view text) {
     } else if (text[index] != '%') {
       out += text[index];
     } else {
-      const auto high = index + 2 < text.size() ? hex_digit(text[index + 1]) : std::nullopt;
-      const auto low = index + 2 < text.size() ? hex_digit(text[index + 2]) : std::nullopt;
-      if (!high || !low) {
+      const int high = index + 2 < text.size() ? base::hex_value(text[index + 1]) : -1;
+      const int low = index + 2 < text.size() ? base::hex_value(text[index + 2]) : -1;
+      if (high < 0 || low < 0) {
         return base::fail("MalformedQueryString",
                           "A % in the form body is not followed by two hexadecimal digits.");
       }
-      out += static_cast<char>(*high << 4U | *low);
+      out += static_cast<char>(high * 16 + low);
       index += 2;
     }
   }
@@ -77,19 +70,12 @@ void insert(Node& root, std::string_view name, const std::string& value) {
   node->text = value;
 }
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
-  return whole && !text.empty() ? std::optional(number) : std::nullopt;
-}
-
 // The children whose names are numbers, by number.
 std::vector<const Node*> numbered(const Node& node) {
   std::vector<std::pair<uint64_t, const Node*>> found;
   for (const auto& [name, child] : node.children) {
-    if (const auto number = parse_number<uint64_t>(name)) found.emplace_back(*number, child.get());
+    if (const auto number = base::parse_number<uint64_t>(name))
+      found.emplace_back(*number, child.get());
   }
   std::ranges::sort(found, {}, &std::pair<uint64_t, const Node*>::first);
   std::vector<const Node*> nodes;
@@ -223,18 +209,18 @@ class QueryReader {
     }
     if (shape.kind == Kind::Double) {
       auto number = special_double(text);
-      if (!number) number = parse_number<double>(text);
+      if (!number) number = base::parse_number<double>(text);
       if (number) *static_cast<double*>(value) = *number;
       return number.has_value();
     }
     if (shape.kind != Kind::Timestamp) {
-      const auto number = parse_number<int64_t>(text);
+      const auto number = base::parse_number<int64_t>(text);
       return number && store_integer(shape, value, *number);
     }
     if (const auto time = base::parse_rfc3339(text)) {
       return store_integer(shape, value, time->time_since_epoch().count());
     }
-    const auto seconds = parse_number<double>(text);
+    const auto seconds = base::parse_number<double>(text);
     const auto milliseconds = seconds ? timestamp_milliseconds(*seconds) : std::nullopt;
     return milliseconds && store_integer(shape, value, *milliseconds);
   }

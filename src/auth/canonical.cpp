@@ -2,34 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace auth {
 namespace {
-
-bool is_unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
-int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
-void append_encoded(std::string& out, std::string_view text) {
-  static constexpr char alphabet[] = "0123456789ABCDEF";
-  for (const char c : text) {
-    if (is_unreserved(c)) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += alphabet[byte >> 4];
-    out += alphabet[byte & 15];
-  }
-}
 
 bool is_white(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
@@ -55,7 +31,7 @@ void append_trimmed(std::string& out, std::string_view value) {
 bool append_folded(std::string& out, const Request& request, std::string_view name) {
   bool found = false;
   for (const auto& [header, value] : request.headers) {
-    if (!equal_ignoring_case(header, name)) continue;
+    if (!base::equal_ignoring_case(header, name)) continue;
     if (found) out += ',';
     append_trimmed(out, value);
     found = true;
@@ -76,33 +52,12 @@ void for_each_piece(std::string_view text, char separator, Use use) {
 
 }  // namespace
 
-char lower(char letter) {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = lower(c);
-  return result;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string uri_encode(std::string_view text) {
-  std::string out;
-  append_encoded(out, text);
-  return out;
-}
-
 std::string uri_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
-    const int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+    const int high = text[i] == '%' && i + 2 < text.size() ? base::hex_value(text[i + 1]) : -1;
+    const int low = high >= 0 ? base::hex_value(text[i + 2]) : -1;
     if (low >= 0) {
       out += static_cast<char>(high * 16 + low);
       i += 2;
@@ -127,7 +82,7 @@ std::string canonical_path(std::string_view path) {
   std::string out;
   for (const std::string_view segment : segments) {
     out += '/';
-    append_encoded(out, segment);
+    out += base::percent_encoded(segment);
   }
   if (out.empty() || path.back() == '/') out += '/';
   return out;
@@ -153,8 +108,8 @@ std::string canonical_query(std::string_view query, std::string_view left_out) {
   }
   // The order is that of the encoded texts: "a-b" stands before "a b" only there.
   for (auto& [name, value] : parameters) {
-    name = uri_encode(name);
-    value = uri_encode(value);
+    name = base::percent_encoded(name);
+    value = base::percent_encoded(value);
   }
   std::sort(parameters.begin(), parameters.end());
   std::string out;

@@ -13,9 +13,8 @@
 
 namespace auth {
 
-// RFC 3986: everything but letters, digits and "-._~" becomes %XX.
-std::string uri_encode(std::string_view text);
-// The inverse; "+" is a space, as clients and AWS read it, and a "%" without two digits is itself.
+// The inverse of base::percent_encoded; "+" is a space, as clients and AWS read it, and a "%"
+// without two digits is itself.
 std::string uri_decode(std::string_view text);
 
 // `path` without empty and dot segments, each of the others encoded once more than it came.
@@ -50,10 +49,5 @@ std::string string_to_sign(std::string_view timestamp, std::string_view scope,
 inline constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
 inline constexpr std::string_view terminator = "aws4_request";
 inline constexpr std::string_view unsigned_payload = "UNSIGNED-PAYLOAD";
-
-// ASCII only, as header names are.
-char lower(char letter);
-std::string lower(std::string_view text);
-bool equal_ignoring_case(std::string_view a, std::string_view b);
 
 }  // namespace auth

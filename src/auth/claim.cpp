@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "auth/canonical.h"
 #include "base/format.h"
+#include "base/text.h"
 
 namespace auth {
 namespace {
@@ -27,18 +27,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 // "Sun, 06 Nov 1994 08:49:37 GMT". Source: RFC 9110, section 5.6.7; RFC 5322 writes UTC as "-0000".
 std::optional<base::Time> parse_http_date(std::string_view text) {
   static constexpr std::array<std::string_view, 12> months = {
       "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   if (const size_t comma = text.find(','); comma != std::string_view::npos) {
-    text = trim(text.substr(comma + 1));
+    text = base::trimmed(text.substr(comma + 1));
   }
   const auto words = split(text, ' ');
   if (words.size() != 5) return std::nullopt;
@@ -65,7 +59,7 @@ base::Result<Claim> check_parts(Claim claim) {
         base::format("SignedHeaders names more than {} headers.", most_signed_headers));
   }
   for (const char c : claim.signed_headers) {
-    if (lower(c) != c || c <= ' ' || c > '~') {
+    if (base::lower(c) != c || c <= ' ' || c > '~') {
       return incomplete(
           "SignedHeaders must be the names of headers in lower case, separated by ';'.");
     }
@@ -116,7 +110,7 @@ base::Result<Claim> parse_header(const Request& request, std::string_view author
   const std::string_view rest =
       space == std::string_view::npos ? std::string_view{} : authorization.substr(space + 1);
   for (std::string_view part : split(rest, ',')) {
-    part = trim(part);
+    part = base::trimmed(part);
     const size_t equals = part.find('=');
     const std::string_view name = part.substr(0, equals);
     std::string* member = name == "Credential"      ? &claim.credential
@@ -186,11 +180,8 @@ base::Result<Claim> parse_presigned(const Request& request) {
         shown(claim.timestamp)));
   }
   claim.time = *time;
-  int64_t seconds = 0;
-  const char* end = expires.data() + expires.size();
-  const auto read = std::from_chars(expires.data(), end, seconds);
-  if (read.ec != std::errc{} || read.ptr != end || seconds < 1 ||
-      seconds > longest_expiry.count()) {
+  const int64_t seconds = base::parse_number<int64_t>(expires).value_or(0);
+  if (seconds < 1 || seconds > longest_expiry.count()) {
     return incomplete(
         base::format("X-Amz-Expires must be a number of seconds from 1 to {} (7 days). "
                      "Got '{}'.",
@@ -215,11 +206,11 @@ std::vector<std::string_view> Claim::signed_header_names() const {
 base::Result<Claim> parse_claim(const Request& request) {
   const std::string_view* authorization = nullptr;
   for (const auto& [name, value] : request.headers) {
-    if (!equal_ignoring_case(name, "authorization")) continue;
+    if (!base::equal_ignoring_case(name, "authorization")) continue;
     if (authorization != nullptr) return incomplete("The request has two Authorization headers.");
     authorization = &value;
   }
-  if (authorization != nullptr) return parse_header(request, trim(*authorization));
+  if (authorization != nullptr) return parse_header(request, base::trimmed(*authorization));
   if (request.query.find("X-Amz-") != std::string_view::npos) {
     for (const auto& [name, value] : parse_query(request.query)) {
       if (name == "X-Amz-Algorithm" || name == "X-Amz-Signature" || name == "X-Amz-Credential") {

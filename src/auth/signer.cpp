@@ -7,6 +7,7 @@
 #include "auth/signing_key.h"
 #include "base/format.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 
 namespace auth {
@@ -34,7 +35,7 @@ bool is_signable(std::string_view lower_name) {
 std::vector<std::string> names_to_sign(const Request& request) {
   std::vector<std::string> names;
   for (const auto& [name, value] : request.headers) {
-    std::string lower_name = lower(name);
+    std::string lower_name = base::lower(name);
     if (is_signable(lower_name)) names.push_back(std::move(lower_name));
   }
   std::sort(names.begin(), names.end());
@@ -103,11 +104,12 @@ std::string presign(const Request& request, const Credentials& credentials,
                     signing_scope.service};
   std::string query(request.query);
   if (!query.empty()) query += '&';
-  query += base::format("X-Amz-Algorithm={}&X-Amz-Credential={}&X-Amz-Date={}&X-Amz-Expires={}",
-                        algorithm, uri_encode(credentials.access_key_id + "/" + scope.str()),
-                        timestamp, expires.count());
+  query +=
+      base::format("X-Amz-Algorithm={}&X-Amz-Credential={}&X-Amz-Date={}&X-Amz-Expires={}",
+                   algorithm, base::percent_encoded(credentials.access_key_id + "/" + scope.str()),
+                   timestamp, expires.count());
   if (!credentials.session_token.empty()) {
-    query += "&X-Amz-Security-Token=" + uri_encode(credentials.session_token);
+    query += "&X-Amz-Security-Token=" + base::percent_encoded(credentials.session_token);
   }
   query += "&X-Amz-SignedHeaders=host";
   static constexpr std::array<std::string_view, 1> signed_headers = {"host"};

@@ -5,6 +5,7 @@
 #include "auth/canonical.h"
 #include "auth/verifier.h"
 #include "base/format.h"
+#include "base/text.h"
 
 namespace auth {
 namespace {
@@ -216,7 +217,7 @@ TEST_F(BotocoreRequests, none_verifies_once_it_was_changed) {
     EXPECT_FALSE(verifier_.verify(view(request), keys_, now_)) << request.name << ": body";
     for (size_t i = 0; i < original.headers.size(); ++i) {
       request = original;
-      const std::string name = lower(request.headers[i].first);
+      const std::string name = base::lower(request.headers[i].first);
       if (name != "host" && !name.starts_with("x-amz-") && name != "authorization") continue;
       request.headers[i].second += "0";
       EXPECT_FALSE(verifier_.verify(view(request), keys_, now_)) << request.name << ": " << name;

@@ -7,6 +7,7 @@
 #include "auth/canonical.h"
 #include "auth/claim.h"
 #include "base/format.h"
+#include "base/text.h"
 
 namespace auth {
 namespace {
@@ -83,24 +84,26 @@ base::Result<void> check_token(const Claim& claim, const AccessKey& key, base::T
 base::Result<void> check_signed_headers(const Request& request,
                                         const std::vector<std::string_view>& names) {
   const auto is_signed = [&](std::string_view header) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::string_view name) { return equal_ignoring_case(name, header); });
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+      return base::equal_ignoring_case(name, header);
+    });
   };
   if (!is_signed("host")) {
     return invalid_signature(
         "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.");
   }
   for (const auto& [header, value] : request.headers) {
-    const bool decides = header.size() > 6 && equal_ignoring_case(header.substr(0, 6), "x-amz-");
+    const bool decides =
+        header.size() > 6 && base::equal_ignoring_case(header.substr(0, 6), "x-amz-");
     if (decides && !is_signed(header)) {
       return invalid_signature(base::format(
-          "'{}' must be a 'SignedHeader' in the AWS Authorization.", shown(lower(header))));
+          "'{}' must be a 'SignedHeader' in the AWS Authorization.", shown(base::lower(header))));
     }
   }
   for (const std::string_view name : names) {
-    const bool present =
-        std::any_of(request.headers.begin(), request.headers.end(),
-                    [&](const auto& header) { return equal_ignoring_case(header.first, name); });
+    const bool present = std::any_of(
+        request.headers.begin(), request.headers.end(),
+        [&](const auto& header) { return base::equal_ignoring_case(header.first, name); });
     if (!present) {
       return invalid_signature(
           base::format("SignedHeaders names '{}', but the request arrived without it; a proxy may "

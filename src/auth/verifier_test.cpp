@@ -11,6 +11,7 @@
 #include "auth/claim.h"
 #include "auth/signer.h"
 #include "base/format.h"
+#include "base/text.h"
 
 namespace auth {
 namespace {
@@ -42,12 +43,12 @@ struct Owned {
   }
   std::string& header(std::string_view name) {
     for (auto& [header_name, value] : headers) {
-      if (equal_ignoring_case(header_name, name)) return value;
+      if (base::equal_ignoring_case(header_name, name)) return value;
     }
     CHECK(false);
   }
   void drop(std::string_view name) {
-    std::erase_if(headers, [&](const auto& h) { return equal_ignoring_case(h.first, name); });
+    std::erase_if(headers, [&](const auto& h) { return base::equal_ignoring_case(h.first, name); });
   }
 };
 

@@ -10,6 +10,7 @@
 #include "base/queue.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/time.h"
 
 namespace base {
@@ -103,6 +104,20 @@ TEST(StemOrder, a_text_without_a_stem_is_an_id_all_the_same) {
   EXPECT_LT(ManyId("t1"), ManyId("t2"));
   EXPECT_LT(ManyId(""), ManyId("t1"));
   EXPECT_EQ(ManyId(), ManyId(""));
+}
+
+TEST(Text, a_number_is_the_whole_text) {
+  EXPECT_EQ(parse_number<int>("-12"), -12);
+  EXPECT_EQ(parse_number<double>("1.5"), 1.5);
+  for (const char* text : {"", " 1", "1 ", "+1", "1x", "300"}) {
+    EXPECT_EQ(parse_number<uint8_t>(text), std::nullopt) << text;
+  }
+}
+
+TEST(Text, percent_encoding_keeps_what_is_unreserved_or_named) {
+  EXPECT_EQ(percent_encoded("aZ9-._~"), "aZ9-._~");
+  EXPECT_EQ(percent_encoded("a/b:c d&e=%\xff"), "a%2Fb%3Ac%20d%26e%3D%25%FF");
+  EXPECT_EQ(percent_encoded("host:5000/a b@sha256:1", "/:@"), "host:5000/a%20b@sha256:1");
 }
 
 TEST(Queue, is_bounded_and_first_in_first_out) {

@@ -6,12 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 
 #include "api/generated/ecs.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "cli/client.h"
 #include "cli/data_check.h"
 #include "net/http.h"
@@ -151,13 +151,9 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
 
 base::Result<ListenAddress> parse_listen(const std::string& text) {
   const size_t colon = text.rfind(':');
-  uint16_t port = 0;
-  if (colon != std::string::npos) {
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
-    if (parsed.ec == std::errc{} && parsed.ptr == end && colon > 0) {
-      return ListenAddress{text.substr(0, colon), port};
-    }
+  if (colon != std::string::npos && colon > 0) {
+    const auto port = base::parse_number<uint16_t>(text.substr(colon + 1));
+    if (port) return ListenAddress{text.substr(0, colon), *port};
   }
   return base::fail(
       "InvalidAddress",

@@ -4,6 +4,8 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include "base/text.h"
+
 namespace crypto {
 namespace {
 
@@ -33,13 +35,6 @@ bool fits(std::string_view text) {
   return text.size() <= size_t{1} << 30;
 }
 
-int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 std::string to_hex(std::string_view bytes) {
@@ -61,8 +56,8 @@ std::optional<std::string> from_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) return std::nullopt;
   std::string bytes(digits.size() / 2, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const int high = hex_value(digits[2 * i]);
-    const int low = hex_value(digits[2 * i + 1]);
+    const int high = base::hex_value(digits[2 * i]);
+    const int low = base::hex_value(digits[2 * i + 1]);
     if (high < 0 || low < 0) return std::nullopt;
     bytes[i] = static_cast<char>(high * 16 + low);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "docker/client_call.h"
 #include "docker/decode.h"
 #include "docker/log_demultiplexer.h"
@@ -13,7 +14,7 @@ namespace docker {
 namespace {
 
 std::string container_path(const std::string& id, std::string_view rest) {
-  return base::format("/containers/{}{}", url_encode(id), rest);
+  return base::format("/containers/{}{}", base::percent_encoded(id), rest);
 }
 
 bool good(int status) {
@@ -134,12 +135,13 @@ Result<RuntimeInfo> DockerClient::info() {
 
 Result<void> DockerClient::pull(const PullRequest& request, const OnPullProgress& on_progress) {
   const ImageName name = split_image(request.image);
-  Sent sent{.operation = Operation::Pull,
-            .method = "POST",
-            .path = base::format("/images/create?fromImage={}&tag={}", url_encode(name.repository),
-                                 url_encode(name.tag)),
-            .timeout = timeouts_.pull_begin,
-            .inactivity_timeout = request.inactivity_timeout};
+  Sent sent{
+      .operation = Operation::Pull,
+      .method = "POST",
+      .path = base::format("/images/create?fromImage={}&tag={}",
+                           base::percent_encoded(name.repository), base::percent_encoded(name.tag)),
+      .timeout = timeouts_.pull_begin,
+      .inactivity_timeout = request.inactivity_timeout};
   if (request.auth) {
     sent.headers.push_back({"X-Registry-Auth", registry_auth_header(*request.auth)});
   }
@@ -173,7 +175,8 @@ Result<void> DockerClient::pull(const PullRequest& request, const OnPullProgress
 
 Result<ImageInfo> DockerClient::inspect_image(const std::string& image) {
   const json::Value body =
-      TRY(get(Operation::InspectImage, base::format("/images/{}/json", url_encode_path(image))));
+      TRY(get(Operation::InspectImage,
+              base::format("/images/{}/json", base::percent_encoded(image, "/:@"))));
   auto info = decode_image(body);
   if (!info) return malformed(Operation::InspectImage, info.error());
   return std::move(*info);
@@ -184,7 +187,7 @@ Result<CreatedContainer> DockerClient::create(const std::string& name, const jso
   const Answer answer =
       TRY(send({.operation = Operation::Create,
                 .method = "POST",
-                .path = base::format("/containers/create?name={}", url_encode(name)),
+                .path = base::format("/containers/create?name={}", base::percent_encoded(name)),
                 .timeout = timeouts_.create,
                 .idempotent = false,
                 .body = json::print(body)}));
@@ -211,11 +214,12 @@ Result<void> DockerClient::stop(const std::string& id, base::Milliseconds timeou
 }
 
 Result<void> DockerClient::kill(const std::string& id, const std::string& signal) {
-  TRY(send({.operation = Operation::Kill,
-            .method = "POST",
-            .path = container_path(id, base::format("/kill?signal={}", url_encode(signal))),
-            .timeout = timeouts_.short_call,
-            .idempotent = signal == "SIGKILL" || signal == "KILL" || signal == "9"}));
+  TRY(send(
+      {.operation = Operation::Kill,
+       .method = "POST",
+       .path = container_path(id, base::format("/kill?signal={}", base::percent_encoded(signal))),
+       .timeout = timeouts_.short_call,
+       .idempotent = signal == "SIGKILL" || signal == "KILL" || signal == "9"}));
   return {};
 }
 
@@ -242,16 +246,16 @@ Result<ContainerState> DockerClient::inspect(const std::string& id) {
 
 Result<std::vector<ContainerSummary>> DockerClient::list(const ListFilter& filter) {
   const std::string filters = filters_parameter(filter.labels, "");
-  auto list = decode_list(TRY(get(
-      Operation::List, base::format("/containers/json?all=1&filters={}", url_encode(filters)))));
+  auto list = decode_list(TRY(get(Operation::List, base::format("/containers/json?all=1&filters={}",
+                                                                base::percent_encoded(filters)))));
   if (!list) return malformed(Operation::List, list.error());
   return std::move(*list);
 }
 
 Result<void> DockerClient::events(const EventsRequest& request, const OnEvent& on_event) {
   Sent sent{.operation = Operation::Events,
-            .path = base::format("/events?filters={}",
-                                 url_encode(filters_parameter(request.labels, "container"))),
+            .path = base::format("/events?filters={}", base::percent_encoded(filters_parameter(
+                                                           request.labels, "container"))),
             .timeout = timeouts_.short_call};
   if (request.since_ns) sent.path += base::format("&since={}", format_since(*request.since_ns));
   JsonLines lines;

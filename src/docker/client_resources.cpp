@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "docker/client_call.h"
 #include "docker/decode.h"
 #include "docker/wire.h"
@@ -48,7 +49,7 @@ Result<VolumeInfo> DockerClient::create_volume(const VolumeRequest& request) {
 
 Result<VolumeInfo> DockerClient::inspect_volume(const std::string& name) {
   auto volume = decode_volume(
-      TRY(get(Operation::InspectVolume, base::format("/volumes/{}", url_encode(name)))));
+      TRY(get(Operation::InspectVolume, base::format("/volumes/{}", base::percent_encoded(name)))));
   if (!volume) return malformed(Operation::InspectVolume, volume.error());
   return std::move(*volume);
 }
@@ -56,7 +57,7 @@ Result<VolumeInfo> DockerClient::inspect_volume(const std::string& name) {
 Result<void> DockerClient::remove_volume(const std::string& name) {
   const auto answer = send({.operation = Operation::RemoveVolume,
                             .method = "DELETE",
-                            .path = base::format("/volumes/{}", url_encode(name)),
+                            .path = base::format("/volumes/{}", base::percent_encoded(name)),
                             .timeout = timeouts_.remove});
   if (!answer && answer.error().cause != Cause::NotFound) return std::unexpected(answer.error());
   return {};
@@ -66,13 +67,13 @@ Result<void> DockerClient::import_image(const ImageImport& image) {
   const ImageName name = split_image(image.name);
   json::Value entry_point = json::Value::array(image.entry_point);
   const std::string change = "ENTRYPOINT " + json::print(entry_point);
-  Sent sent{
-      .operation = Operation::ImportImage,
-      .method = "POST",
-      .path = base::format("/images/create?fromSrc=-&repo={}&tag={}&changes={}",
-                           url_encode(name.repository), url_encode(name.tag), url_encode(change)),
-      .timeout = timeouts_.create,
-      .body = image.archive};
+  Sent sent{.operation = Operation::ImportImage,
+            .method = "POST",
+            .path = base::format("/images/create?fromSrc=-&repo={}&tag={}&changes={}",
+                                 base::percent_encoded(name.repository),
+                                 base::percent_encoded(name.tag), base::percent_encoded(change)),
+            .timeout = timeouts_.create,
+            .body = image.archive};
   sent.headers.push_back({"Content-Type", "application/x-tar"});
   const Answer answer = TRY(send(sent));
   if (const auto failure = import_failure(answer.body)) {
@@ -90,7 +91,7 @@ Result<std::vector<ImageSummary>> DockerClient::list_images() {
 Result<void> DockerClient::remove_image(const std::string& image) {
   const auto answer = send({.operation = Operation::RemoveImage,
                             .method = "DELETE",
-                            .path = base::format("/images/{}", url_encode_path(image)),
+                            .path = base::format("/images/{}", base::percent_encoded(image, "/:@")),
                             .timeout = timeouts_.remove});
   if (!answer && answer.error().cause != Cause::NotFound) return std::unexpected(answer.error());
   return {};
@@ -101,7 +102,7 @@ Result<std::vector<std::string>> DockerClient::networks_named(const std::string&
   const json::Value filters = json::Value::object({{"name", json::Value::array({name})}});
   const json::Value listed =
       TRY(get(Operation::CreateNetwork,
-              base::format("/networks?filters={}", url_encode(json::print(filters)))));
+              base::format("/networks?filters={}", base::percent_encoded(json::print(filters)))));
   std::vector<std::pair<std::string, std::string>> found;
   for (const json::Value& network : listed.items()) {
     // The daemon's filter takes parts of names too.
@@ -149,7 +150,7 @@ Result<void> DockerClient::keep_one_network(std::vector<std::string> ids) {
   for (size_t i = ids.size(); i-- > 0 && left > 1;) {
     const auto removed = send({.operation = Operation::CreateNetwork,
                                .method = "DELETE",
-                               .path = base::format("/networks/{}", url_encode(ids[i])),
+                               .path = base::format("/networks/{}", base::percent_encoded(ids[i])),
                                .timeout = timeouts_.remove});
     if (removed || removed.error().cause == Cause::NotFound) {
       --left;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "docker/client.h"
 #include "docker/pause_image.h"
 #include "docker/testing_client.h"
@@ -14,7 +15,7 @@ namespace {
 
 TEST(ClientResources, an_image_is_imported_as_a_tar_with_its_entry_point) {
   Session session({answer("POST /v1.41/images/create?fromSrc=-&repo=berth%2Fpause&tag=1&changes=" +
-                              url_encode(R"(ENTRYPOINT ["/pause"])"),
+                              base::percent_encoded(R"(ENTRYPOINT ["/pause"])"),
                           200, "{\"status\":\"sha256:1\"}\r\n")});
   const ImageImport image = pause_image("berth/pause:1");
   const auto imported = session.client->import_image(image);
@@ -67,7 +68,8 @@ TEST(ClientResources, an_image_that_is_gone_is_removed_and_one_in_use_is_not) {
   EXPECT_EQ(removed.error().code, "CannotRemoveImageError");
 }
 
-const std::string list_n = "GET /v1.41/networks?filters=" + url_encode(R"({"name":["n"]})");
+const std::string list_n =
+    "GET /v1.41/networks?filters=" + base::percent_encoded(R"({"name":["n"]})");
 const std::string one_n = R"([{"Name":"n","Id":"1","Created":"2026-01-01T00:00:00.1Z"},
                               {"Name":"other-n","Id":"2","Created":"2025-01-01T00:00:00Z"}])";
 const std::string two_n = R"([{"Name":"n","Id":"1","Created":"2026-01-01"},

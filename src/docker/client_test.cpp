@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "docker/testing_client.h"
 #include "docker/testing_frames.h"
 #include "docker/wire.h"
@@ -156,10 +157,10 @@ TEST(Client, ids_are_encoded_into_the_path) {
 }
 
 TEST(Client, list_filters_by_labels) {
-  Session session(
-      {answer("GET /v1.41/containers/json?all=1&filters=" + url_encode(R"({"label":["a=1"]})"), 200,
-              R"([{"Id":"6bc7","Names":["/a"],"State":"running"}])"),
-       answer("GET /v1.41/containers/json", 200, R"({"not":"a list"})")});
+  Session session({answer("GET /v1.41/containers/json?all=1&filters=" +
+                              base::percent_encoded(R"({"label":["a=1"]})"),
+                          200, R"([{"Id":"6bc7","Names":["/a"],"State":"running"}])"),
+                   answer("GET /v1.41/containers/json", 200, R"({"not":"a list"})")});
   const auto list = session.client->list({{{"a", "1"}}});
   ASSERT_TRUE(list.has_value());
   EXPECT_EQ(list->at(0).id, "6bc7");
@@ -264,10 +265,10 @@ const std::string two_events =
     "\n";
 
 TEST(Client, events_are_told_until_the_daemon_goes_away) {
-  Session session(
-      {answer("GET /v1.41/events?filters=" + url_encode(R"({"type":["container"],"label":["l"]})") +
-                  "&since=1.000000002",
-              200, two_events)});
+  Session session({answer("GET /v1.41/events?filters=" +
+                              base::percent_encoded(R"({"type":["container"],"label":["l"]})") +
+                              "&since=1.000000002",
+                          200, two_events)});
   std::vector<ContainerEvent> seen;
   EventsRequest request{.since_ns = 1'000'000'002, .labels = {{"l", ""}}, .stop = {}};
   const auto ended = session.client->events(request, [&seen](const ContainerEvent& event) {

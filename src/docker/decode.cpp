@@ -1,12 +1,12 @@
 #include "docker/decode.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <tuple>
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace docker {
 namespace {
@@ -58,19 +58,11 @@ std::string without_slash(std::string name) {
   return name;
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
-  if (error != std::errc{} || end != text.end()) return std::nullopt;
-  return number;
-}
-
 std::optional<uint32_t> minor_of(std::string_view version) {
   constexpr std::string_view major = "1.";
   if (!version.starts_with(major)) return std::nullopt;
   version.remove_prefix(major.size());
-  return whole_number<uint32_t>(version);
+  return base::parse_number<uint32_t>(version);
 }
 
 // The words of Docker, then those of podman's Docker API; others follow `running`.
@@ -102,11 +94,11 @@ std::vector<Binding> decode_bindings(const json::Value& ports) {
   for (const json::Field& field : ports.fields()) {
     const size_t slash = field.name.find('/');
     const auto container_port =
-        whole_number<uint16_t>(std::string_view(field.name).substr(0, slash));
+        base::parse_number<uint16_t>(std::string_view(field.name).substr(0, slash));
     const std::string protocol = slash == std::string::npos ? "tcp" : field.name.substr(slash + 1);
     if (!container_port || (protocol != "tcp" && protocol != "udp")) continue;
     for (const json::Value& binding : field.value.items()) {
-      const auto host_port = whole_number<uint16_t>(binding["HostPort"].text_or(""));
+      const auto host_port = base::parse_number<uint16_t>(binding["HostPort"].text_or(""));
       if (!host_port) continue;
       result.push_back(
           {*container_port, binding["HostIp"].text_or(""), *host_port, protocol == "udp"});
@@ -130,18 +122,12 @@ std::vector<std::string> decode_addresses(const json::Value& settings) {
   return result;
 }
 
-bool same_word(std::string_view left, std::string_view lower) {
-  return std::ranges::equal(left, lower, {}, [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-}
-
 void add_block_io(const json::Value& entries, ContainerStats& stats) {
   for (const json::Value& entry : entries.items()) {
     const std::string operation = entry["op"].text_or("");
     const uint64_t bytes = unsigned_or_zero(entry["value"]);
-    if (same_word(operation, "read")) stats.block_read_bytes += bytes;
-    if (same_word(operation, "write")) stats.block_write_bytes += bytes;
+    if (base::equal_ignoring_case(operation, "read")) stats.block_read_bytes += bytes;
+    if (base::equal_ignoring_case(operation, "write")) stats.block_write_bytes += bytes;
   }
 }
 
@@ -278,7 +264,7 @@ Decoded<ContainerEvent> decode_event(const json::Value& event) {
   result.labels = labels_of(event["Actor"]["Attributes"]);
   for (const char* fact : {"name", "image", "signal"}) result.labels.erase(fact);
   if (const auto code = result.labels.extract("exitCode"); !code.empty()) {
-    result.exit_code = whole_number<int32_t>(code.mapped());
+    result.exit_code = base::parse_number<int32_t>(code.mapped());
   }
   if (result.kind == EventKind::HealthChanged) {
     const size_t space = result.action.rfind(' ');

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <span>
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace docker {
 namespace {
@@ -97,14 +97,6 @@ constexpr std::array pull_rules = {
     Rule{"toomanyrequests", Cause::Other,
          "the registry limits how often this machine may pull; wait, or use credentials"},
 };
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
-  return result;
-}
 
 const Rule* match(std::span<const Rule> rules, std::string_view lower) {
   const auto found = std::ranges::find_if(
@@ -259,7 +251,7 @@ bool acts_on_container(Operation operation) {
 
 Error daemon_error(Operation operation, int status, std::string_view message) {
   if (operation == Operation::Pull) return pull_error("", message);
-  const std::string lower = lower_case(message);
+  const std::string lower = base::lower(message);
   if (status == 404 && acts_on_container(operation) &&
       lower.find("no such container") != std::string::npos) {
     return {Cause::NotFound, "ContainerVanishedError", std::string(message)};
@@ -276,7 +268,7 @@ Error daemon_error(Operation operation, int status, std::string_view message) {
 }
 
 Error pull_error(std::string_view image, std::string_view message) {
-  const std::string lower = lower_case(message);
+  const std::string lower = base::lower(message);
   const Rule* rule = match(common_rules, lower);
   if (rule == nullptr) rule = match(pull_rules, lower);
   std::string text = sentence(message, rule == nullptr ? "" : rule->fix);
@@ -287,7 +279,7 @@ Error pull_error(std::string_view image, std::string_view message) {
 }
 
 Error unreachable_error(Operation operation, std::string_view host, std::string_view message) {
-  const bool denied = lower_case(message).find("permission denied") != std::string::npos;
+  const bool denied = base::lower(message).find("permission denied") != std::string::npos;
   return make(
       operation, Cause::Unreachable,
       base::format("cannot connect to the Docker daemon at {}: {} ({})", host, message,

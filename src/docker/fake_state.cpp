@@ -1,10 +1,10 @@
 #include "docker/fake_state.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "docker/wire.h"
 
@@ -20,9 +20,7 @@ std::vector<Binding> wanted_bindings(const json::Value& body) {
   const json::Value& host_config = body["HostConfig"];
   if (host_config["NetworkMode"].text_or("") == "host") return result;
   const auto number = [](std::string_view text) {
-    uint16_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return base::parse_number<uint16_t>(text).value_or(0);
   };
   for (const json::Field& field : host_config["PortBindings"].fields()) {
     const size_t slash = field.name.find('/');

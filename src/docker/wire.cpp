@@ -11,37 +11,11 @@ namespace {
 
 constexpr size_t max_line_bytes = size_t{4} << 20;
 
-bool unreserved(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || letter == '-' || letter == '.' || letter == '_' ||
-         letter == '~';
-}
-
-std::string encode(std::string_view text, std::string_view kept) {
-  std::string result;
-  for (const char letter : text) {
-    if (unreserved(letter) || kept.find(letter) != std::string_view::npos) {
-      result.push_back(letter);
-    } else {
-      result += base::format("%{:02X}", static_cast<uint8_t>(letter));
-    }
-  }
-  return result;
-}
-
 bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 }  // namespace
-
-std::string url_encode(std::string_view text) {
-  return encode(text, "");
-}
-
-std::string url_encode_path(std::string_view text) {
-  return encode(text, "/:@");
-}
 
 std::string base64_url(std::string_view bytes) {
   constexpr std::string_view digits =

@@ -10,10 +10,6 @@
 
 namespace docker {
 
-// Percent-encodes everything but unreserved characters. Source: RFC 3986, section 2.3.
-std::string url_encode(std::string_view text);
-// The same, but keeps '/', ':' and '@': the names of images stand in paths as they are.
-std::string url_encode_path(std::string_view text);
 // With '-' and '_' and with padding, as Go's base64.URLEncoding reads it. Source: RFC 4648.
 std::string base64_url(std::string_view bytes);
 

@@ -11,12 +11,6 @@
 namespace docker {
 namespace {
 
-TEST(Wire, url_encoding_keeps_only_unreserved_characters) {
-  EXPECT_EQ(url_encode("aZ9-._~"), "aZ9-._~");
-  EXPECT_EQ(url_encode("a/b:c d&e=%\xff"), "a%2Fb%3Ac%20d%26e%3D%25%FF");
-  EXPECT_EQ(url_encode_path("host:5000/a b@sha256:1"), "host:5000/a%20b@sha256:1");
-}
-
 TEST(Wire, base64_url_matches_the_vectors_of_rfc_4648) {
   const std::pair<std::string, std::string> vectors[] = {{"", ""},
                                                          {"f", "Zg=="},

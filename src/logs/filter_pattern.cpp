@@ -1,10 +1,10 @@
 #include "logs/filter_pattern.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace logs {
 
@@ -46,7 +46,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return base::is_plain(c, "_");
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -237,10 +237,7 @@ class JsonPatternParser {
     if (text.empty() || !(is_digit(text.back()) &&
                           text.find_first_not_of("0123456789.eE+-") == std::string_view::npos))
       return std::nullopt;
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return number;
+    return base::parse_number<double>(text);
   }
 
   // A star is a wildcard at the start and at the end only: "Ev*ent" means these very characters.

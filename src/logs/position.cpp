@@ -1,8 +1,7 @@
 #include "logs/position.h"
 
-#include <charconv>
-
 #include "base/format.h"
+#include "base/text.h"
 
 namespace logs {
 namespace {
@@ -12,10 +11,7 @@ constexpr size_t event_id_digits = 56;
 
 std::optional<int64_t> parse_digits(std::string_view digits) {
   if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+  return base::parse_number<int64_t>(digits);
 }
 
 }  // namespace

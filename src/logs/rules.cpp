@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace logs {
 namespace {
@@ -12,8 +13,7 @@ constexpr size_t max_tag_key_length = 128;
 constexpr size_t max_tag_value_length = 256;
 
 bool is_group_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '-' || c == '_' || c == '/' || c == '#';
+  return base::is_plain(c, ".-_/#");
 }
 
 // Characters of a UTF-8 text.

@@ -1,7 +1,6 @@
 #include "logs/service.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,14 +13,6 @@ namespace logs {
 namespace {
 
 constexpr int64_t events_per_sweep = 2'000;
-
-// The database's own failures, which no client caused; all else is the operation's answer.
-bool is_storage_error(const base::Error& error) {
-  constexpr std::array codes = {sqlite::disk_full,  sqlite::corrupt,    sqlite::read_only,
-                                sqlite::busy,       sqlite::io_error,   sqlite::out_of_memory,
-                                sqlite::constraint, sqlite::invalid_sql};
-  return std::ranges::find(codes, error.code) != codes.end();
-}
 
 base::Error unavailable(const base::Error& cause) {
   return {
@@ -78,7 +69,7 @@ base::Result<void> Service::run(std::span<const Call> calls, base::Time now,
     const OperationEntry* entry = find_operation(call.operation->name);
     CHECK(entry != nullptr);
     answers.push_back(entry->run(context, *call.operation, *call.request));
-    if (!answers.back() && is_storage_error(answers.back().error()))
+    if (!answers.back() && sqlite::is_storage_error(answers.back().error()))
       return base::fail(answers.back().error());
   }
   if (transaction) TRY_VOID(transaction->commit());

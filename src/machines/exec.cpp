@@ -9,6 +9,7 @@
 #include "agent/child_process.h"
 #include "api/base64.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "json/value.h"
 
 namespace machines {
@@ -16,26 +17,19 @@ namespace {
 
 constexpr size_t most_reason = 1'000;
 constexpr size_t most_id = 255;
+constexpr std::string_view blanks = " \t\r\n";
 
 bool is_id(std::string_view text) {
-  return !text.empty() && text.size() <= most_id && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_.:/").find(c) != std::string_view::npos;
-  });
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  return !text.empty() && text.size() <= most_id &&
+         std::ranges::all_of(text, [](char c) { return base::is_plain(c, "-_.:/"); });
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (const auto line = trimmed(text.substr(0, end)); !line.empty()) lines.push_back(line);
+    if (const auto line = base::trimmed(text.substr(0, end), blanks); !line.empty())
+      lines.push_back(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
@@ -87,7 +81,7 @@ class ExecMachines final : public MachineProvider {
     program.errors_apart = true;
     agent::ChildEnd end = TRY(agent::run_child(program));
     if (end.exit_code == 0) return std::move(end.output);
-    std::string_view said = trimmed(end.errors.empty() ? end.output : end.errors);
+    std::string_view said = base::trimmed(end.errors.empty() ? end.output : end.errors, blanks);
     if (said.size() > most_reason) said.remove_prefix(said.size() - most_reason);
     return base::fail("ProgramFailed",
                       base::format("{} ended with code {}: {}", program.path, end.exit_code, said));
@@ -115,8 +109,9 @@ base::Result<std::vector<control::ListedMachine>> parse_list(std::string_view ou
   for (const std::string_view line : lines_of(output)) {
     const size_t blank = line.find_first_of(" \t");
     const std::string_view token = line.substr(0, blank);
-    const std::string_view id =
-        blank == std::string_view::npos ? std::string_view() : trimmed(line.substr(blank));
+    const std::string_view id = blank == std::string_view::npos
+                                    ? std::string_view()
+                                    : base::trimmed(line.substr(blank), blanks);
     if (!is_id(token) || !is_id(id)) {
       return base::fail("Malformed",
                         base::format("The program list has to print lines \"TOKEN ID\", and one "

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/random.h"
+#include "base/text.h"
 
 namespace model {
 namespace {
@@ -229,16 +230,6 @@ bool shares_with_limits(std::string_view architecture) {
   return architecture != "Kepler" && architecture != "Maxwell" && architecture != "Pascal";
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = lower(c);
-  return result;
-}
-
 // Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
@@ -273,7 +264,7 @@ std::vector<std::string> similar_instance_types(std::string_view name, size_t li
   // No type has a longer name; a huge one must not cost a huge table.
   constexpr size_t longest = 32;
   if (name.empty() || name.size() > longest) return {};
-  std::string wanted = lower(name);
+  std::string wanted = base::lower(name);
   std::vector<std::pair<size_t, size_t>> near;  // Distance and row: among equals, table order.
   for (size_t row = 0; row < types.size(); ++row) {
     size_t distance = edit_distance(wanted, types[row].name);
@@ -346,9 +337,9 @@ std::string instance_type_of_gpus(std::span<const GpuDevice> gpus) {
 
   std::string slug;
   for (char c : most->first) {
-    bool plain = (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+    bool plain = (c >= '0' && c <= '9') || (base::lower(c) >= 'a' && base::lower(c) <= 'z');
     if (plain) {
-      slug += lower(c);
+      slug += base::lower(c);
     } else if (!slug.empty() && slug.back() != '-') {
       slug += '-';
     }

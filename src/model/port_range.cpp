@@ -1,16 +1,14 @@
 #include "model/port_range.h"
 
-#include <charconv>
+#include "base/text.h"
 
 namespace model {
 
 std::optional<PortRange> parse_port_range(std::string_view text) {
-  PortRange range;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, range.first);
-  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
-  const auto last = std::from_chars(first.ptr + 1, end, range.last);
-  if (last.ec != std::errc{} || last.ptr != end) return std::nullopt;
+  const size_t dash = text.find('-', 1);
+  if (dash >= text.size()) return std::nullopt;
+  const PortRange range{base::parse_number<int32_t>(text.substr(0, dash)).value_or(0),
+                        base::parse_number<int32_t>(text.substr(dash + 1)).value_or(0)};
   if (range.first < 1 || range.last > 65535 || range.first > range.last) return std::nullopt;
   return range;
 }

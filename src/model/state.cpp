@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include "base/text.h"
 
 namespace model {
 
@@ -109,11 +110,8 @@ const TaskDefinition* find_task_definition(const ClusterState& state,
   if (colon == std::string_view::npos) return nullptr;
   const auto* const revisions = find_or_null(state.task_definitions, name.substr(0, colon));
   if (revisions == nullptr) return nullptr;
-  const std::string_view digits = name.substr(colon + 1);
-  int32_t revision = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), revision);
-  if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) return nullptr;
-  return find_or_null(*revisions, revision);
+  const auto revision = base::parse_number<int32_t>(name.substr(colon + 1));
+  return revision ? find_or_null(*revisions, *revision) : nullptr;
 }
 
 const TaskDefinition* latest_task_definition(const ClusterState& state, std::string_view family) {

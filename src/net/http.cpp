@@ -1,26 +1,12 @@
 #include "net/http.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace net {
 namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 uint16_t default_port(std::string_view scheme) {
   if (scheme == "http" || scheme == "ws") return 80;
@@ -56,8 +42,8 @@ base::Result<void> parse_host(std::string_view whole, std::string_view text, Url
   if (std::ranges::any_of(url.host, bad)) return invalid(whole, "the host has a bad character");
   url.port = default_port(url.scheme);
   if (port.empty()) return {};
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-  if (error != std::errc{} || end != port.data() + port.size() || url.port == 0) {
+  url.port = base::parse_number<uint16_t>(port).value_or(0);
+  if (url.port == 0) {
     return invalid(whole, "the port is not a number from 1 to 65535");
   }
   return {};
@@ -67,7 +53,7 @@ base::Result<void> parse_host(std::string_view whole, std::string_view text, Url
 
 const std::string* find_header(const Headers& headers, std::string_view name) {
   const auto found = std::ranges::find_if(
-      headers, [&](const Header& header) { return equals_ignoring_case(header.name, name); });
+      headers, [&](const Header& header) { return base::equal_ignoring_case(header.name, name); });
   return found == headers.end() ? nullptr : &found->value;
 }
 
@@ -78,16 +64,16 @@ std::string_view header_or_empty(const Headers& headers, std::string_view name) 
 
 size_t count_headers(const Headers& headers, std::string_view name) {
   return static_cast<size_t>(std::ranges::count_if(
-      headers, [&](const Header& header) { return equals_ignoring_case(header.name, name); }));
+      headers, [&](const Header& header) { return base::equal_ignoring_case(header.name, name); }));
 }
 
 bool header_has_token(const Headers& headers, std::string_view name, std::string_view token) {
   for (const Header& header : headers) {
-    if (!equals_ignoring_case(header.name, name)) continue;
+    if (!base::equal_ignoring_case(header.name, name)) continue;
     std::string_view rest = header.value;
     while (!rest.empty()) {
       const size_t comma = rest.find(',');
-      if (equals_ignoring_case(trim(rest.substr(0, comma)), token)) return true;
+      if (base::equal_ignoring_case(base::trimmed(rest.substr(0, comma)), token)) return true;
       rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
     }
   }
@@ -151,7 +137,7 @@ base::Result<Url> parse_url(std::string_view text) {
     return invalid(text, "it must begin with http://, https://, ws://, wss:// or unix://");
   }
   Url url;
-  for (const char c : text.substr(0, mark)) url.scheme += lower(c);
+  for (const char c : text.substr(0, mark)) url.scheme += base::lower(c);
   std::string_view rest = text.substr(mark + 3);
   if (url.scheme == "unix") {
     if (!rest.starts_with('/')) return invalid(text, "unix:// wants an absolute path");

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace net {
 namespace {
@@ -28,16 +29,10 @@ void append_header(std::string_view name, std::string_view value, std::string& o
   out += "\r\n";
 }
 
-bool is_named(const Header& header, std::string_view lower_name) {
-  return header.name.size() == lower_name.size() &&
-         std::ranges::equal(header.name, lower_name, [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-         });
-}
-
 bool is_framing(const Header& header) {
-  return is_named(header, "content-length") || is_named(header, "transfer-encoding") ||
-         is_named(header, "connection");
+  return base::equal_ignoring_case(header.name, "content-length") ||
+         base::equal_ignoring_case(header.name, "transfer-encoding") ||
+         base::equal_ignoring_case(header.name, "connection");
 }
 
 }  // namespace
@@ -52,7 +47,7 @@ void append_response_head(const HttpResponse& response, const ResponseFrame& fra
   bool has_date = frame.date.empty();
   for (const Header& header : response.headers) {
     if (is_framing(header)) continue;
-    has_date = has_date || is_named(header, "date");
+    has_date = has_date || base::equal_ignoring_case(header.name, "date");
     append_header(header.name, header.value, out);
   }
   if (!has_date) append_header("Date", frame.date, out);

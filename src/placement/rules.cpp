@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "placement/query/parser.h"
 
 namespace placement {
@@ -11,14 +12,6 @@ namespace {
 
 std::unexpected<base::Error> invalid(std::string message) {
   return base::fail("InvalidParameterException", std::move(message));
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 base::Result<void> add_constraint(const api::ecs::PlacementConstraint& constraint, Rules& rules) {
@@ -40,7 +33,7 @@ base::Result<void> add_constraint(const api::ecs::PlacementConstraint& constrain
 }
 
 base::Result<Strategy> spread_of(const std::string& field) {
-  const std::string lower = lower_case(field);
+  const std::string lower = base::lower(field);
   if (lower == "instanceid" || lower == "host") return Strategy{StrategyKind::SpreadInstance, ""};
   constexpr std::string_view prefix = "attribute:";
   if (lower.starts_with(prefix) && field.size() > prefix.size()) {
@@ -52,7 +45,7 @@ base::Result<Strategy> spread_of(const std::string& field) {
 }
 
 base::Result<Strategy> binpack_of(const std::string& field) {
-  const std::string lower = lower_case(field);
+  const std::string lower = base::lower(field);
   if (lower == "cpu") return Strategy{StrategyKind::BinpackCpu, ""};
   if (lower == "memory") return Strategy{StrategyKind::BinpackMemory, ""};
   if (lower == "gpu") return Strategy{StrategyKind::BinpackGpu, ""};

@@ -1,9 +1,9 @@
 #include "reconcile/gpu_rolling.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "placement/refusal.h"
 #include "reconcile/scale_in.h"
 
@@ -34,10 +34,7 @@ int32_t whole_gpus(const model::ClusterState& state, const model::TaskDefinition
   for (const auto& container : definition->definition.container_definitions) {
     for (const auto& requirement : container.resource_requirements) {
       if (requirement.type != api::ecs::ResourceType::Gpu) continue;
-      const std::string& text = requirement.value.value_or("");
-      int32_t count = 0;
-      const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
-      sum += parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size() ? count : 1;
+      sum += base::parse_number<int32_t>(requirement.value.value_or("")).value_or(1);
     }
   }
   return sum;

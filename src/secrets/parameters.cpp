@@ -4,6 +4,7 @@
 #include "api/base64.h"
 #include "base/arn.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "secrets/operations.h"
 
 namespace secrets {
@@ -22,10 +23,7 @@ std::unexpected<base::Error> parameter_not_found(std::string_view name) {
 }
 
 base::Result<void> check_parameter_name(const std::string& name) {
-  const bool plain = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_.-/").find(c) != std::string_view::npos;
-  });
+  const bool plain = std::ranges::all_of(name, [](char c) { return base::is_plain(c, "_.-/"); });
   if (name.empty() || !plain || name.size() > 1011) {
     return validation_error(
         "Parameter name must be a fully qualified name: letters, digits and the characters _.-/, "

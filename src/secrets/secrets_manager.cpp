@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 #include "secrets/operations.h"
 
@@ -24,10 +25,7 @@ std::unexpected<base::Error> secret_not_found() {
 }
 
 base::Result<void> check_secret_name(const std::string& name) {
-  const bool plain = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/_+=.@-").find(c) != std::string_view::npos;
-  });
+  const bool plain = std::ranges::all_of(name, [](char c) { return base::is_plain(c, "/_+=.@-"); });
   if (!name.empty() && plain) return {};
   return base::fail("ValidationException",
                     "Invalid name. Must be a valid name containing alphanumeric characters, or any "

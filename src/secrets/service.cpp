@@ -58,14 +58,6 @@ const Entry* find_entry(std::string_view name) {
   return found != entries.end() && found->name == name ? found : nullptr;
 }
 
-// The file's own failures, which no client caused.
-bool is_storage_error(const base::Error& error) {
-  constexpr std::array codes = {sqlite::disk_full,  sqlite::corrupt,    sqlite::read_only,
-                                sqlite::busy,       sqlite::io_error,   sqlite::out_of_memory,
-                                sqlite::constraint, sqlite::invalid_sql};
-  return std::ranges::find(codes, error.code) != codes.end();
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Service>> Service::open(const std::string& path, std::string key,
@@ -83,7 +75,7 @@ base::Result<api::Any> Service::handle(const Call& call, base::Time now) {
   CHECK(entry != nullptr);  // The front lets no other through.
   Context context{.vault = vault_, .owner = owner_, .reach = call.reach, .now = now};
   auto answer = entry->run(context, *call.request);
-  if (!answer && is_storage_error(answer.error())) {
+  if (!answer && sqlite::is_storage_error(answer.error())) {
     return base::fail(
         call.service->name == "ssm" ? "InternalServerError" : "InternalServiceError",
         base::format("The secret store's file cannot be used: {}", answer.error().message));

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -195,6 +197,12 @@ base::Result<void> make_sure_it_exists(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_storage_error(const base::Error& error) {
+  constexpr std::array codes = {disk_full, corrupt,       read_only,  busy,
+                                io_error,  out_of_memory, constraint, invalid_sql};
+  return std::ranges::find(codes, error.code) != codes.end();
+}
 
 base::Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                        const Options& options) {

@@ -27,6 +27,9 @@ inline constexpr std::string_view out_of_memory = "OutOfMemory";
 inline constexpr std::string_view constraint = "Constraint";   // UNIQUE, NOT NULL, ...
 inline constexpr std::string_view invalid_sql = "InvalidSql";  // A mistake in the calling code.
 
+// One of the codes above: the file's own failure, which no client has caused.
+bool is_storage_error(const base::Error& error);
+
 // How hard a commit is. Full: on the disk when commit() returns. Normal: in WAL mode a power cut
 // may take the last commits, never the integrity. Source:
 // sqlite.org/pragma.html#pragma_synchronous.

@@ -7,6 +7,7 @@
 #include "agent/core/container_network.h"
 #include "agent/core/container_volumes.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "base/units.h"
 
 namespace agent::core {
@@ -289,9 +290,7 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
 std::string docker_name(const acs::Task& task, std::string_view container, std::string_view hex20) {
   std::string name = base::format("ecs-{}-{}-{}-{}", task.family, task.version, container, hex20);
   for (char& c : name) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-    if (!allowed) c = '-';
+    if (!base::is_plain(c, "_.-")) c = '-';
   }
   return name;
 }

@@ -1,13 +1,13 @@
 #include "gpu/nvml/pci.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <map>
 #include <system_error>
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace gpu {
 namespace {
@@ -81,7 +81,7 @@ PciPlace read_pci_place(const fs::path& sysfs, const std::string& address) {
   fs::path device = sysfs / "bus/pci/devices" / address;
   PciPlace place;
   std::string node = first_line(device / "numa_node");
-  std::from_chars(node.data(), node.data() + node.size(), place.numa_node);
+  place.numa_node = base::parse_number<decltype(place.numa_node)>(node).value_or(place.numa_node);
   place.cpu_list = first_line(device / "local_cpulist");
   place.pcie_switch = switch_above(device);
   return place;

@@ -1,20 +1,19 @@
 #include "placement/query/evaluate.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <compare>
 #include <optional>
 
+#include "base/text.h"
 #include "placement/query/literal.h"
 
 namespace placement::query {
 namespace {
 
 std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size() || value != value) return {};
-  return value;
+  const auto value = base::parse_number<double>(text);
+  return value && std::isnan(*value) ? std::nullopt : value;
 }
 
 std::partial_ordering compare_texts(std::string_view left, std::string_view right) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace placement::query {
 namespace {
@@ -65,9 +66,9 @@ base::Result<void> read_time(Literal& literal) {
 }
 
 base::Result<void> read_number(Literal& literal) {
-  const char* end = literal.text.data() + literal.text.size();
-  const auto [stop, error] = std::from_chars(literal.text.data(), end, literal.number);
-  if (error == std::errc() && stop == end) return {};
+  const auto number = base::parse_number<decltype(literal.number)>(literal.text);
+  literal.number = number.value_or(literal.number);
+  if (number) return {};
   return base::fail(std::string(code),
                     base::format("expected a whole number, found '{}'", literal.text));
 }

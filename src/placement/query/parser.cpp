@@ -1,6 +1,5 @@
 #include "placement/query/parser.h"
 
-#include <charconv>
 #include <initializer_list>
 #include <utility>
 

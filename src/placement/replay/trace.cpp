@@ -1,11 +1,11 @@
 #include "placement/replay/trace.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "model/resources.h"
 
 namespace placement::replay {
@@ -83,9 +83,8 @@ class Table {
   base::Result<int64_t> number(size_t column, int64_t most) const {
     const std::string_view field = TRY(text(column));
     if (field.empty()) return 0;
-    int64_t value = 0;
-    const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (failure != std::errc() || end != field.data() + field.size() || value < 0 || value > most) {
+    const int64_t value = base::parse_number<int64_t>(field).value_or(-1);
+    if (value < 0 || value > most) {
       return error(column, base::format("expected a whole number from 0 to {}, found '{}'", most,
                                         field.substr(0, 40)));
     }

@@ -1,8 +1,7 @@
 #include "reconcile/queue/tags.h"
 
-#include <charconv>
-
 #include "base/format.h"
+#include "base/text.h"
 
 namespace reconcile::queue {
 namespace {
@@ -22,14 +21,12 @@ struct Range {
 };
 
 base::Result<int64_t> read_number(std::string_view tag, std::string_view text, Range range) {
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || number < range.least ||
-      number > range.most) {
+  const auto number = base::parse_number<int64_t>(text);
+  if (!number || *number < range.least || *number > range.most) {
     return bad_tag(tag, text,
                    base::format("a whole number from {} to {}", range.least, range.most));
   }
-  return number;
+  return *number;
 }
 
 base::Result<base::Milliseconds> read_seconds(std::string_view tag, std::string_view text) {

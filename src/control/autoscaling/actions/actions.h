@@ -1,5 +1,5 @@
 // The operations of Amazon EC2 Auto Scaling that the control plane answers. They keep records;
-// machines are launched and ended by who reads those records (control/auto_scaling).
+// machines are launched and ended by who reads those records (control/capacity/groups).
 // Each one's contract is its page of the Auto Scaling API reference.
 #pragma once
 
