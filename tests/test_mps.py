@@ -214,7 +214,7 @@ class Sharing(unittest.TestCase):
     def test_the_sdk_of_npm_runs_a_task_that_shares(self):
         self.assertTrue(
             os.path.isdir(os.path.join(NODE_MODULES, "@aws-sdk", "client-ecs")),
-            f"{NODE_MODULES} has no @aws-sdk/client-ecs: ./x test check fetches it")
+            f"{NODE_MODULES} has no @aws-sdk/client-ecs: ./x test fetches it")
         done = subprocess.run(
             ["node", os.path.join(HERE, "share_gpu.mjs"), "from-npm", IMAGE, "2048", "50"],
             capture_output=True, timeout=60, env={

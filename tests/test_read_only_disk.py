@@ -41,6 +41,13 @@ class LoopDisk:
     def unmount(self):
         subprocess.run(["umount", self.path], check=True)
         self.mounted = False
+        # A container that starts meanwhile has the mount too for a moment, and with it the failed
+        # file system lives on.
+        wait_for(lambda: not self.devices(), "the image to be nobody's device")
+
+    def devices(self):
+        return subprocess.run(["losetup", "-j", self.image], capture_output=True, text=True,
+                              check=True).stdout
 
     def repair(self):
         """After unmount(): as an operator would."""
