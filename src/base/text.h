@@ -21,9 +21,12 @@ inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
 // Without blanks at both ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");
 
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 // A letter, a digit, or one of `others`.
 inline bool is_plain(char c, std::string_view others = {}) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
          others.find(c) != std::string_view::npos;
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/generated/ecs.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "json/value.h"
@@ -30,7 +31,7 @@ struct ExplainCommand {
 bool is_task(std::string_view target) {
   if (target.starts_with("arn:")) return target.find(":task/") != std::string_view::npos;
   target.remove_prefix(target.rfind('/') + 1);  // "cluster/id"; npos + 1 is 0.
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  const auto digit = [](char c) { return base::hex_value(c) >= 0 && c == base::lower(c); };
   return target.size() == task_id_digits && std::ranges::all_of(target, digit);
 }
 

@@ -1,9 +1,9 @@
 #include "exec/transcript.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "json/utf8.h"
 #include "json/value.h"
 
@@ -132,13 +132,10 @@ void Transcript::end(std::string_view line, base::Time now) {
 }
 
 void Transcript::end_with_exit_code(std::string_view code, base::Time now) {
-  int64_t number = 0;
-  const auto read = std::from_chars(code.data(), code.data() + code.size(), number);
-  if (read.ec != std::errc{} || read.ptr != code.data() + code.size()) {
-    return end_without("The agent told no exit code.", now);
-  }
+  const auto number = base::parse_number<int64_t>(code);
+  if (!number) return end_without("The agent told no exit code.", now);
   end(json::print(json::Value::object(
-          {{"berthExec", "end"}, {"sessionId", session_}, {"exitCode", number}})),
+          {{"berthExec", "end"}, {"sessionId", session_}, {"exitCode", *number}})),
       now);
 }
 

@@ -1,7 +1,6 @@
 #include "server/agent_sockets.h"
 
 #include <atomic>
-#include <charconv>
 #include <memory>
 
 #include "acs/messages.h"
@@ -11,6 +10,7 @@
 #include "base/arn.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "server/rate_limits.h"
 
 namespace server {
@@ -92,24 +92,18 @@ void take_telemetry_frame(TelemetryStream& stream, const std::string& text) {
   stream.core.try_push(control::TelemetryReceived{stream.instance, std::move(*request)});
 }
 
-// `fallback` where the text is no number.
-template <class Number>
-Number number_of(const std::string& text, Number fallback) {
-  std::from_chars(text.data(), text.data() + text.size(), fallback);
-  return fallback;
-}
-
 control::SessionOpened session_of(control::SessionId session, const std::string& target) {
   return {
       .session = session,
       .cluster = model::ClusterName(cluster_of(api::query_parameter(target, "clusterArn"))),
       .instance = model::InstanceArn(api::query_parameter(target, "containerInstanceArn")),
       .send_credentials = api::query_parameter(target, "sendCredentials") == "true",
-      .protocol_version = number_of(api::query_parameter(target, "protocolVersion"), int32_t{2}),
+      .protocol_version =
+          base::parse_number<int32_t>(api::query_parameter(target, "protocolVersion")).value_or(2),
       .agent_version = api::query_parameter(target, "agentVersion"),
       .agent_hash = api::query_parameter(target, "agentHash"),
       .docker_version = api::query_parameter(target, "dockerVersion"),
-      .highest = number_of(api::query_parameter(target, "seqNum"), int64_t{0})};
+      .highest = base::parse_number<int64_t>(api::query_parameter(target, "seqNum")).value_or(0)};
 }
 
 }  // namespace

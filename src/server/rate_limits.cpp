@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
+
 namespace server {
 namespace {
 
@@ -23,10 +25,9 @@ constexpr std::array<std::string_view, 11> agent_operations = {
 };
 static_assert(std::is_sorted(agent_operations.begin(), agent_operations.end()));
 
-// FNV-1a: the ids are not chosen by who wants to meet another one's slot.
+// The ids are not chosen by who wants to meet another one's slot.
 size_t hash_of_key_id(std::string_view text) {
-  uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
+  const uint64_t hash = base::fnv1a(text);
   return hash ^ (hash >> 32);
 }
 

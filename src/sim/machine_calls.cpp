@@ -1,9 +1,9 @@
 #include "sim/machine_calls.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "json/value.h"
 
 namespace sim {
@@ -66,9 +66,8 @@ std::vector<uint16_t> host_ports(const json::Value& body) {
   for (const json::Field& mapping : body["HostConfig"]["PortBindings"].fields()) {
     for (const json::Value& binding : mapping.value.items()) {
       const std::string text = binding["HostPort"].text_or("");
-      uint16_t port = 0;
-      std::from_chars(text.data(), text.data() + text.size(), port);
-      if (port != 0) ports.push_back(port);
+      const auto port = base::parse_number<uint16_t>(text);
+      if (port.value_or(0) != 0) ports.push_back(*port);
     }
   }
   return ports;

@@ -7,14 +7,13 @@ std::string print(const TraceLine& line) {
                       line.who, line.what);
 }
 
-// FNV-1a over bytes.
 void Trace::mix(std::string_view text) {
-  for (const char c : text) hash_ = (hash_ ^ static_cast<uint8_t>(c)) * 0x100000001B3ULL;
+  hash_ = base::fnv1a(text, hash_);
 }
 
 void Trace::mix(uint64_t value) {
   for (int shift = 0; shift < 64; shift += 8) {
-    hash_ = (hash_ ^ ((value >> shift) & 0xFFU)) * 0x100000001B3ULL;
+    hash_ = base::fnv1a(static_cast<uint8_t>(value >> shift), hash_);
   }
 }
 

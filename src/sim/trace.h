@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/hash.h"
 #include "base/time.h"
 
 namespace sim {
@@ -50,7 +51,7 @@ class Trace {
 
   base::Time start_;
   OnLine on_line_;
-  uint64_t hash_ = 0xCBF29CE484222325ULL;
+  uint64_t hash_ = base::fnv_start;
   std::deque<TraceLine> latest_;
 };
 

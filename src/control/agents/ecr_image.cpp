@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace control {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr size_t account_digits = 12;
 
 bool is_region(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return c == '-' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return base::is_plain(c, "-") && c == base::lower(c);
   });
 }
 
@@ -22,7 +24,7 @@ std::optional<EcrRegistry> ecr_registry_of(std::string_view image) {
   std::string_view host = image.substr(0, slash);
   if (host.size() <= account_digits) return std::nullopt;
   const std::string_view account = host.substr(0, account_digits);
-  if (!std::ranges::all_of(account, [](char c) { return c >= '0' && c <= '9'; })) {
+  if (!std::ranges::all_of(account, base::is_digit)) {
     return std::nullopt;
   }
   host.remove_prefix(account_digits);

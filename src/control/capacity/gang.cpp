@@ -1,10 +1,10 @@
 #include "control/capacity/gang.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "control/capacity/queue_tags.h"
 #include "control/request/errors.h"
 #include "model/capabilities.h"
@@ -57,12 +57,8 @@ std::string gang_of(const model::Task& task) {
 
 int32_t gang_size_of(const model::Task& task) {
   const auto found = task.gang_environment.find(std::string(gang_size_variable));
-  int32_t size = 0;
-  if (found != task.gang_environment.end()) {
-    const std::string& text = found->second;
-    std::from_chars(text.data(), text.data() + text.size(), size);
-  }
-  return size;
+  if (found == task.gang_environment.end()) return 0;
+  return base::parse_number<int32_t>(found->second).value_or(0);
 }
 
 std::map<std::string, std::string> gang_environment(const Step& step, const model::Task& member,

@@ -1,11 +1,11 @@
 #include "control/ec2/launch_templates.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "api/json.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "control/capacity/groups/machines.h"
 #include "control/ec2/errors.h"
 #include "control/request/echo.h"
@@ -70,8 +70,9 @@ const model::LaunchTemplateVersion* find_version(const model::LaunchTemplate& la
   } else if (version == "$Default") {
     number = launch_template.default_version;
   } else {
-    const auto read = std::from_chars(version.data(), version.data() + version.size(), number);
-    if (read.ec != std::errc() || read.ptr != version.data() + version.size()) return nullptr;
+    const auto read = base::parse_number<int64_t>(version);
+    if (!read) return nullptr;
+    number = *read;
   }
   const auto found =
       std::ranges::find(launch_template.versions, number, &model::LaunchTemplateVersion::number);

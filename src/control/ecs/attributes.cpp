@@ -4,14 +4,14 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "control/request/errors.h"
 
 namespace control::ecs {
 namespace {
 
 bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-_/\\.").contains(c);
+  return base::is_plain(c, "-_/\\.");
 }
 
 bool is_value_char(char c) {

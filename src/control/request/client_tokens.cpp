@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/hash.h"
 #include "control/request/errors.h"
 
 namespace control {
@@ -27,16 +28,12 @@ base::Result<const model::ClientToken*> find_client_token(const Step& step,
   return &found->second;
 }
 
-// FNV-1a, twice with different bases: 128 bits. Not for security: a caller can only collide with
-// its own tokens.
+// Twice, with different starts: 128 bits. Not for security: a caller can only collide with its own
+// tokens.
 std::string request_fingerprint(std::string_view json) {
-  uint64_t low = 0xCBF29CE484222325ULL;
   uint64_t high = 0x84222325CBF29CE4ULL;
-  for (const char c : json) {
-    low = (low ^ static_cast<uint8_t>(c)) * 0x100000001B3ULL;
-    high = (high ^ static_cast<uint8_t>(c)) * 0x100000001B3ULL + 1;
-  }
-  return base::format("{:016x}{:016x}", low, high);
+  for (const char c : json) high = base::fnv1a(static_cast<uint8_t>(c), high) + 1;
+  return base::format("{:016x}{:016x}", base::fnv1a(json), high);
 }
 
 }  // namespace control

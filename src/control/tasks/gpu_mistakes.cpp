@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "control/request/errors.h"
 
 namespace control {
@@ -12,8 +13,8 @@ namespace {
 std::string meant_count(const api::Document& given) {
   std::string text = given.json;
   std::erase(text, '"');
-  const bool number = !text.empty() && text.size() <= 3 && text != "0" &&
-                      std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  const bool number =
+      !text.empty() && text.size() <= 3 && text != "0" && std::ranges::all_of(text, base::is_digit);
   return number ? text : "2";
 }
 

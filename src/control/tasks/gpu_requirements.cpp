@@ -1,9 +1,9 @@
 #include "control/tasks/gpu_requirements.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "control/request/errors.h"
 
 namespace control {
@@ -12,21 +12,13 @@ namespace {
 constexpr std::string_view right_shape =
     R"(Write it as "resourceRequirements": [{"type": "GPU", "value": "2"}])";
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-  Number number{};
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // "20GiB", "512MiB", "1.5TiB" without the fraction: MiB.
 std::optional<int64_t> memory_mib(std::string_view text) {
   int64_t unit = 0;
   if (text.ends_with("GiB")) unit = 1024;
   if (text.ends_with("MiB")) unit = 1;
   if (unit == 0) return std::nullopt;
-  const auto number = whole_number<int64_t>(text.substr(0, text.size() - 3));
+  const auto number = base::parse_number<int64_t>(text.substr(0, text.size() - 3));
   if (!number || *number < 1 || *number > (int64_t{1} << 30)) return std::nullopt;
   return *number * unit;
 }
@@ -36,7 +28,7 @@ std::optional<int32_t> fraction_milli(std::string_view text) {
   if (!text.starts_with("0.") || text.size() < 3 || text.size() > 5) return std::nullopt;
   std::string digits(text.substr(2));
   digits.resize(3, '0');
-  const auto milli = whole_number<int32_t>(digits);
+  const auto milli = base::parse_number<int32_t>(digits);
   if (!milli || *milli < 1) return std::nullopt;
   return milli;
 }
@@ -47,9 +39,8 @@ bool is_mig_profile(std::string_view text) {
   if (g == 0 || g == std::string_view::npos || text.find("gb") == std::string_view::npos) {
     return false;
   }
-  return std::ranges::all_of(text, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '.' || c == '+';
-  });
+  return std::ranges::all_of(text,
+                             [](char c) { return base::is_plain(c, ".+") && c == base::lower(c); });
 }
 
 base::Result<model::GpuRequest> from_value(const std::string& container, const std::string& value) {
@@ -59,7 +50,8 @@ base::Result<model::GpuRequest> from_value(const std::string& container, const s
     request.kind = model::GpuRequestKind::All;
     return request;
   }
-  if (const auto count = whole_number<uint32_t>(value); count && *count >= 1 && *count <= 1024) {
+  if (const auto count = base::parse_number<uint32_t>(value);
+      count && *count >= 1 && *count <= 1024) {
     request.kind = model::GpuRequestKind::Count;
     request.count = *count;
     return request;

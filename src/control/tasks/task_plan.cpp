@@ -1,9 +1,9 @@
 #include "control/tasks/task_plan.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "control/request/errors.h"
 #include "control/request/tags.h"
 #include "control/tasks/definition/rules.h"
@@ -127,17 +127,15 @@ api::ecs::PlacementConstraint has_attribute(const api::ecs::Attribute& attribute
 // "256" as it is, "0.5 vCPU" or "2 GB" times the unit's factor.
 std::optional<int64_t> with_unit(std::string_view text, std::string_view unit, int64_t factor) {
   if (text.size() > unit.size() &&
-      std::ranges::equal(text.substr(text.size() - unit.size()), unit,
-                         [](char a, char b) { return (a | 0x20) == (b | 0x20); })) {
+      base::equal_ignoring_case(text.substr(text.size() - unit.size()), unit)) {
     text.remove_suffix(unit.size());
     while (text.ends_with(' ')) text.remove_suffix(1);
   } else {
     factor = 1;
   }
-  double number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  const double scaled = number * static_cast<double>(factor);
+  const auto number = base::parse_number<double>(text);
+  if (!number) return std::nullopt;
+  const double scaled = *number * static_cast<double>(factor);
   if (scaled < 1 || scaled > 1e12) return std::nullopt;
   return static_cast<int64_t>(scaled);
 }

@@ -1,9 +1,9 @@
 #include "control/capacity/groups/machines.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace control {
 namespace {
@@ -34,7 +34,7 @@ const model::LaunchTemplateVersion* find_version(const model::LaunchTemplate& la
   } else if (version == "$Latest") {
     number = launch_template.latest_version;
   } else {
-    std::from_chars(version.data(), version.data() + version.size(), number);
+    number = base::parse_number<int64_t>(version).value_or(0);
   }
   const auto found =
       std::ranges::find(launch_template.versions, number, &model::LaunchTemplateVersion::number);

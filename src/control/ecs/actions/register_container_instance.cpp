@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "control/agents/agent_keys.h"
 #include "control/agents/identity_document.h"
 #include "control/capacity/groups/machines.h"
@@ -22,14 +22,13 @@ constexpr uint16_t default_reserved_ports[] = {22, 2375, 2376, 51678, 51679};
 base::Result<void> take_ports(const api::ecs::Resource& resource, bool udp,
                               std::set<model::HostPort>& ports) {
   for (const std::string& text : resource.string_set_value) {
-    uint16_t port = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) {
+    const auto port = base::parse_number<uint16_t>(text);
+    if (!port) {
       return invalid_parameter(
           base::format("totalResources: \"{}\" in {} is not a port number between 0 and 65535.",
                        text, resource.name.value_or("PORTS")));
     }
-    ports.insert({port, udp});
+    ports.insert({*port, udp});
   }
   return {};
 }

@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "control/tasks/definition/rules.h"
 
 namespace control {
 namespace {
 
 bool is_in(std::string_view text, std::string_view others) {
-  return std::ranges::all_of(text, [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           others.find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(text, [&](char c) { return base::is_plain(c, others); });
 }
 
 // Source: ECS API reference, ContainerDefinition, image.
@@ -32,11 +30,9 @@ base::Result<void> check_image(const Container& container) {
   if (at == std::string::npos) return {};
   constexpr std::string_view algorithm = "sha256:";
   const std::string_view digest = std::string_view(image).substr(at + 1);
-  const bool valid =
-      digest.starts_with(algorithm) && digest.size() == algorithm.size() + 64 &&
-      std::ranges::all_of(digest.substr(algorithm.size()), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-      });
+  const bool valid = digest.starts_with(algorithm) && digest.size() == algorithm.size() + 64 &&
+                     std::ranges::all_of(digest.substr(algorithm.size()),
+                                         [](char c) { return base::hex_value(c) >= 0; });
   if (!valid) {
     return client_error(base::format(
         "The digest of the image \"{}\" of container '{}' must be sha256: and 64 hexadecimal "

@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "control/tasks/definition/rules.h"
 #include "model/port_range.h"
 
@@ -95,11 +96,10 @@ base::Result<void> check_ports_of(NetworkMode mode, const Container& container,
 
 // Source: ECS API reference, PortMapping, name.
 base::Result<void> check_port_name(const Container& container, const std::string& name) {
-  const bool valid =
-      !name.empty() && name.size() <= 64 && name.front() != '-' &&
-      std::ranges::all_of(name, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-      });
+  const bool valid = !name.empty() && name.size() <= 64 && name.front() != '-' &&
+                     std::ranges::all_of(name, [](char c) {
+                       return base::is_plain(c, "_-") && c == base::lower(c);
+                     });
   if (valid) return {};
   return invalid_setting(
       container, base::format("The port mapping name \"{}\" must be at most 64 lower-case letters, "

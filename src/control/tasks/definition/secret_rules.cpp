@@ -1,6 +1,7 @@
 #include <set>
 
 #include "base/arn.h"
+#include "base/text.h"
 #include "control/tasks/definition/rules.h"
 #include "control/tasks/secret_references.h"
 
@@ -15,14 +16,8 @@ bool is_role(std::string_view text) {
            !arn->resource_id().empty();
   }
   // Source: IAM API reference, CreateRole, RoleName.
-  if (text.size() > 64) return false;
-  for (const char c : text) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') ||
-                         std::string_view("+=,.@-_").find(c) != std::string_view::npos;
-    if (!allowed) return false;
-  }
-  return true;
+  return text.size() <= 64 &&
+         std::ranges::all_of(text, [](char c) { return base::is_plain(c, "+=,.@-_"); });
 }
 
 base::Result<void> check_role(std::string_view member, const std::optional<std::string>& role) {
