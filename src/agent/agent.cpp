@@ -40,8 +40,9 @@ base::Result<void> check_options(const AgentOptions& options) {
 base::Result<void> make_data_dir(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     error.assign(errno, std::generic_category());
+  }
   if (!error && !std::filesystem::is_directory(path, error)) {
     error = std::make_error_code(std::errc::not_a_directory);
   }

@@ -75,8 +75,9 @@ bool can_share(const gpu::Inventory& inventory) {
 // A log driver that this machine's Docker has, or that the agent plays itself. Anything else than a
 // log driver is none that it lacks.
 bool can_log(std::string_view capability, const docker::RuntimeInfo* docker) {
-  if (!capability.starts_with(model::capability_log_driver_prefix) || docker == nullptr)
+  if (!capability.starts_with(model::capability_log_driver_prefix) || docker == nullptr) {
     return true;
+  }
   const std::string_view driver = capability.substr(model::capability_log_driver_prefix.size());
   return driver == "awslogs" ||
          std::ranges::find(docker->log_drivers, driver) != docker->log_drivers.end();

@@ -130,8 +130,9 @@ std::vector<acs::PublishMetricsRequest> metrics_round(const MachineView& view, b
     }
   }
   round.back().metadata->fin = true;
-  if (!view.gpus.gpus.empty())
+  if (!view.gpus.gpus.empty()) {
     round.front().instance_metrics = instance_metrics(view, in_use.size());
+  }
   for (const GpuFigures& gpu : view.figures) {
     round.front().berth_gpus.push_back(berth_metric(gpu));
   }

@@ -25,8 +25,9 @@ Chosen choose(uint8_t number) {
   std::vector<Chosen> all;
   for (const api::Service* const service :
        {&api::sts_service(), &api::autoscaling_service(), &api::ec2_service()}) {
-    for (const api::Operation& operation : service->operations)
+    for (const api::Operation& operation : service->operations) {
       all.push_back({service, &operation});
+    }
   }
   return all[number % all.size()];
 }

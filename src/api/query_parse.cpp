@@ -74,8 +74,9 @@ void insert(Node& root, std::string_view name, const std::string& value) {
 std::vector<const Node*> numbered(const Node& node) {
   std::vector<std::pair<uint64_t, const Node*>> found;
   for (const auto& [name, child] : node.children) {
-    if (const auto number = base::parse_number<uint64_t>(name))
+    if (const auto number = base::parse_number<uint64_t>(name)) {
       found.emplace_back(*number, child.get());
+    }
   }
   std::ranges::sort(found, {}, &std::pair<uint64_t, const Node*>::first);
   std::vector<const Node*> nodes;

@@ -158,8 +158,9 @@ void print_output(Printing& printing) {
     }
     const int file = read->kind == acs::ExecKind::Error ? STDERR_FILENO : STDOUT_FILENO;
     // As a program ends that writes into a pipe which nobody reads.
-    if (!write_all(file, read->bytes, printing.stop))
+    if (!write_all(file, read->bytes, printing.stop)) {
       return printing.end({broken_pipe_exit_code, {}});
+    }
     printing.printed.push(read->bytes.size());
     printing.bell.ring();
   }

@@ -81,8 +81,9 @@ base::Result<void> make_data_dir(const std::filesystem::path& dir) {
     errno = error.value();
     return installation_error(dir, "cannot make the data directory");
   }
-  if (::chmod(dir.c_str(), 0700) != 0)
+  if (::chmod(dir.c_str(), 0700) != 0) {
     return installation_error(dir, "cannot protect the data directory");
+  }
   return {};
 }
 

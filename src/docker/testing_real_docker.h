@@ -66,8 +66,9 @@ class RealDocker : public ::testing::Test {
     ContainerEvent found;
     const auto ended = client_->events({.since_ns = 0, .labels = {{test_label, run_}}},
                                        [&](const ContainerEvent& event) {
-                                         if (event.runtime_id != id || event.kind != kind)
+                                         if (event.runtime_id != id || event.kind != kind) {
                                            return true;
+                                         }
                                          found = event;
                                          return false;
                                        });

@@ -118,8 +118,9 @@ void Relay::run() {
     give_up_stale();
   }
   while (!sessions_.empty()) end(sessions_.begin()->first, "The server stops.");
-  for (auto& [id, handshake] : handshakes_)
+  for (auto& [id, handshake] : handshakes_) {
     handshake.socket->close(close_policy, "The server stops.");
+  }
   finish_logs();
 }
 

@@ -72,8 +72,9 @@ std::string encode(const ChannelMessage& message) {
 
 base::Result<ChannelMessage> decode_channel_message(std::string_view frame) {
   if (frame.size() < header_size + 4) return invalid_message("is too short");
-  if (get(frame.substr(0, 4)) != header_size)
+  if (get(frame.substr(0, 4)) != header_size) {
     return invalid_message("has a header of another length");
+  }
   if (get(frame.substr(header_size, 4)) != frame.size() - header_size - 4) {
     return invalid_message("is not as long as it says");
   }

@@ -37,8 +37,9 @@ class FakeDevices final : public Devices {
 
  private:
   base::Result<void> require(const std::string& uuid) const {
-    if (std::ranges::any_of(inventory.gpus, [&](const auto& g) { return g.uuid == uuid; }))
+    if (std::ranges::any_of(inventory.gpus, [&](const auto& g) { return g.uuid == uuid; })) {
       return {};
+    }
     return base::fail("InvalidParameterException", base::format("No GPU {} here.", uuid));
   }
 };

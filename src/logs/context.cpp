@@ -27,22 +27,26 @@ base::Result<Group> existing_group(Context& context, const std::optional<std::st
 
 base::Result<Group> existing_group(Context& context, const std::optional<std::string>& name,
                                    const std::optional<std::string>& identifier) {
-  if (name && identifier)
+  if (name && identifier) {
     return invalid_parameter(
         "LogGroupName and LogGroupIdentifier cannot be used together: send one of them.");
-  if (!name && !identifier)
+  }
+  if (!name && !identifier) {
     return invalid_parameter("Either logGroupName or logGroupIdentifier must be given.");
+  }
   if (identifier) return existing_group(context, std::optional(group_name_of(*identifier)));
   return existing_group(context, name);
 }
 
 base::Result<Group> existing_group_by_arn(Context& context, const std::optional<std::string>& arn) {
   const auto parsed = base::parse_arn(arn.value_or(""));
-  if (!parsed || parsed->service != "logs" || !parsed->resource.starts_with("log-group:"))
+  if (!parsed || parsed->service != "logs" || !parsed->resource.starts_with("log-group:")) {
     return invalid_parameter(base::format("'{}' is not the ARN of a log group, such as {}.",
                                           arn.value_or(""), group_arn(context.owner, "NAME")));
-  if (parsed->region != context.owner.region || parsed->account != context.owner.account)
+  }
+  if (parsed->region != context.owner.region || parsed->account != context.owner.account) {
     return group_not_found();
+  }
   return existing_group(context, std::optional(group_name_of(*arn)));
 }
 

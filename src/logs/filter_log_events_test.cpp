@@ -55,8 +55,9 @@ TEST_F(filter_log_events, interleaves_the_events_of_all_streams) {
   EXPECT_EQ(first.message, "1");
   EXPECT_EQ(first.ingestion_time, ms_before_now(0));
   EXPECT_EQ(first.event_id->size(), 56);
-  for (size_t index = 0; index < 4; ++index)
+  for (size_t index = 0; index < 4; ++index) {
     EXPECT_EQ(answer.events[index].message, std::to_string(index + 1));
+  }
 }
 
 TEST_F(filter_log_events, an_event_keeps_its_id) {
@@ -151,8 +152,9 @@ TEST_F(filter_log_events, bad_requests_are_refused) {
 
 TEST_F(filter_log_events, a_page_holds_at_most_one_mebibyte) {
   logs.create_stream("g", "a");
-  for (int index = 0; index < 3; ++index)
+  for (int index = 0; index < 3; ++index) {
     logs.put(put_request("g", "a", {{ms_before_now(1), std::string(500'000, 'x')}}));
+  }
   auto request = filter_request();
   auto page = filter(request);
   EXPECT_EQ(page.events.size(), 2);
@@ -205,9 +207,10 @@ RC_GTEST_FIXTURE_PROP(filter_log_events, answers_what_a_simple_model_answers, ()
     const std::string name = *rc::gen::elementOf(names);
     std::vector<Line> lines;
     const int count = *rc::gen::inRange(1, 10);
-    for (int index = 0; index < count; ++index)
+    for (int index = 0; index < count; ++index) {
       lines.push_back({ms_before_now(*rc::gen::inRange<int64_t>(0, 10)),
                        *rc::gen::element<std::string>("red", "green", "red green", "blue")});
+    }
     sort_by_time(lines);
     for (const Line& line : lines) all.push_back({name, line.timestamp, line.message});
     logs.put(put_request("g", name, lines));
@@ -228,10 +231,12 @@ RC_GTEST_FIXTURE_PROP(filter_log_events, answers_what_a_simple_model_answers, ()
     default:
       break;
   }
-  if (*rc::gen::arbitrary<bool>())
+  if (*rc::gen::arbitrary<bool>()) {
     request.start_time = ms_before_now(*rc::gen::inRange<int64_t>(0, 10));
-  if (*rc::gen::arbitrary<bool>())
+  }
+  if (*rc::gen::arbitrary<bool>()) {
     request.end_time = ms_before_now(*rc::gen::inRange<int64_t>(0, 10));
+  }
   request.filter_pattern =
       *rc::gen::element<std::string>("", "red", "red green", "red -green", "?red ?blue");
 

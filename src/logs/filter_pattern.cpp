@@ -148,15 +148,17 @@ class JsonPatternParser {
 
   // $.a.b[0]["c d"] to $."a"."b"[0]."c d".
   base::Result<std::string> selector() {
-    if (!reader_.take("$"))
+    if (!reader_.take("$")) {
       return invalid("a JSON condition must start with a selector such as $.field.");
+    }
     std::string path = "$";
     while (!reader_.rest.empty()) {
       if (reader_.rest.starts_with('.')) {
         reader_.rest.remove_prefix(1);
         const auto name = reader_.take_while([](char c) { return is_word(c) || c == '-'; });
-        if (name.empty())
+        if (name.empty()) {
           return invalid("a selector needs a name of letters, digits, - and _ behind each dot.");
+        }
         path += base::format(".\"{}\"", name);
       } else if (reader_.rest.starts_with('[')) {
         reader_.rest.remove_prefix(1);
@@ -174,13 +176,15 @@ class JsonPatternParser {
     if (reader_.take("\"")) {
       const std::string name = TRY(reader_.quoted());
       // SQLite's paths have no way to write these within a name.
-      if (name.find_first_of("\"\\") != std::string::npos)
+      if (name.find_first_of("\"\\") != std::string::npos) {
         return invalid("a field name with a quotation mark or backslash cannot be selected.");
+      }
       step = base::format(".\"{}\"", name);
     } else {
       const std::string_view index = reader_.take_while(is_digit);
-      if (index.empty() || index.size() > 9)
+      if (index.empty() || index.size() > 9) {
         return invalid("a selector needs a number between [ and ], such as $.users[0].");
+      }
       step = base::format("[{}]", index);
     }
     if (!reader_.take("]")) return invalid("a [ of a selector is not closed.");
@@ -219,8 +223,9 @@ class JsonPatternParser {
       });
     }
     if (condition.value.empty() && !is_quoted) {
-      if (reader_.rest.starts_with('%'))
+      if (reader_.rest.starts_with('%')) {
         return invalid("regular expressions (%...%) are not supported here.");
+      }
       return invalid(
           "an operator must be followed by a value; one with characters other than letters, "
           "digits and _ must be in double quotation marks.");
@@ -235,8 +240,9 @@ class JsonPatternParser {
   static std::optional<double> parse_number(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     if (text.empty() || !(is_digit(text.back()) &&
-                          text.find_first_not_of("0123456789.eE+-") == std::string_view::npos))
+                          text.find_first_not_of("0123456789.eE+-") == std::string_view::npos)) {
       return std::nullopt;
+    }
     return base::parse_number<double>(text);
   }
 
@@ -315,11 +321,13 @@ bool field_satisfies(const Condition& condition, const JsonField& field) {
 
 base::Result<bool> satisfies(const Condition& condition, std::string_view message,
                              const ReadField& read_field) {
-  if (condition.kind != Kind::And && condition.kind != Kind::Or)
+  if (condition.kind != Kind::And && condition.kind != Kind::Or) {
     return field_satisfies(condition, TRY(read_field(message, condition.path)));
+  }
   const bool decisive = condition.kind == Kind::Or;
-  for (const Condition& part : condition.parts)
+  for (const Condition& part : condition.parts) {
     if (TRY(satisfies(part, message, read_field)) == decisive) return decisive;
+  }
   return !decisive;
 }
 
@@ -333,8 +341,9 @@ base::Result<FilterPattern> FilterPattern::parse(std::string_view text) {
         std::make_shared<const Condition>(TRY(JsonPatternParser(reader.rest).parse()));
     return pattern;
   }
-  if (reader.rest.starts_with('['))
+  if (reader.rest.starts_with('[')) {
     return invalid("space-delimited patterns ([...]) are not supported here.");
+  }
   for (reader.skip_spaces(); !reader.rest.empty(); reader.skip_spaces()) {
     std::vector<std::string>* list = &pattern.required_;
     if (reader.take("-")) {
@@ -342,20 +351,22 @@ base::Result<FilterPattern> FilterPattern::parse(std::string_view text) {
     } else if (reader.take("?")) {
       list = &pattern.any_of_;
     }
-    if (reader.rest.starts_with('%'))
+    if (reader.rest.starts_with('%')) {
       return invalid("regular expressions (%...%) are not supported here.");
+    }
     if (reader.rest.starts_with('"')) {
       reader.rest.remove_prefix(1);
       list->push_back(TRY(reader.quoted()));
       continue;
     }
     const std::string_view term = reader.take_while([](char c) { return !is_space(c); });
-    if (term.empty() || !std::ranges::all_of(term, is_word))
+    if (term.empty() || !std::ranges::all_of(term, is_word)) {
       return base::fail(
           "InvalidParameterException",
           base::format("Invalid character(s) in term '{}': put a term with characters "
                        "other than letters, digits and _ in double quotation marks.",
                        term));
+    }
     list->emplace_back(term);
   }
   return pattern;

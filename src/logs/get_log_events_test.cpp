@@ -34,8 +34,9 @@ struct get_log_events : testing::Test {
     for (int batch = 0; batch < batches; ++batch) {
       std::vector<Line> lines;
       const int count = *rc::gen::inRange(1, 12);
-      for (int index = 0; index < count; ++index)
+      for (int index = 0; index < count; ++index) {
         lines.push_back({ms_before_now(*rc::gen::inRange<int64_t>(0, 15)), ""});
+      }
       sort_by_time(lines);
       for (Line& line : lines) {
         line.message = std::to_string(number++);
@@ -104,8 +105,9 @@ TEST_F(get_log_events, includes_the_start_time_and_excludes_the_end_time) {
 }
 
 TEST_F(get_log_events, a_page_holds_at_most_one_mebibyte_but_at_least_one_event) {
-  for (int index = 0; index < 3; ++index)
+  for (int index = 0; index < 3; ++index) {
     logs.put(put_request("g", "s", {{ms_before_now(3), std::string(600'000, 'x')}}));
+  }
   logs.put(put_request("g", "s", {{ms_before_now(2), std::string(1'048'550, 'y')}}));
   auto request = get_request();
   request.start_from_head = true;

@@ -94,8 +94,9 @@ TEST(log_groups, are_listed_in_the_order_of_their_names_page_by_page) {
 
 TEST(log_groups, can_be_chosen_by_pattern_class_or_identifier) {
   TestLogs logs;
-  for (const char* name : {"DataLogs", "aws-DataLogs", "datalogs", "GroupDataLogs"})
+  for (const char* name : {"DataLogs", "aws-DataLogs", "datalogs", "GroupDataLogs"}) {
     logs.create_group(name);
+  }
   auto rare = group_request("rare");
   rare.log_group_class = wire::LogGroupClass::InfrequentAccess;
   logs.call<wire::CreateLogGroupResponse>("CreateLogGroup", rare);

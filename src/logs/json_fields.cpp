@@ -25,13 +25,15 @@ base::Result<JsonFields> JsonFields::prepare(sqlite::Database& database) {
 base::Result<JsonField> JsonFields::read(std::string_view message, const std::string& path) {
   // Most lines are not JSON at all: see that without asking SQLite.
   const size_t start = message.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos || (message[start] != '{' && message[start] != '['))
+  if (start == std::string_view::npos || (message[start] != '{' && message[start] != '[')) {
     return JsonField{};
+  }
   sqlite::Statement& row = statement_.bind_text(1, message).bind_text(2, path);
   if (!TRY(row.step())) return JsonField{};
   JsonField field{.kind = kind_of(row.column_text(0))};
-  if (field.kind == JsonField::Kind::Text || field.kind == JsonField::Kind::Number)
+  if (field.kind == JsonField::Kind::Text || field.kind == JsonField::Kind::Number) {
     field.text = row.column_text(1);
+  }
   if (field.kind == JsonField::Kind::Number) field.number = row.column_double(1);
   row.reset();
   return field;

@@ -23,11 +23,13 @@ size_t length_of(std::string_view text) {
 }
 
 base::Result<void> check_length(std::string_view text, std::string_view member, size_t max) {
-  if (text.empty())
+  if (text.empty()) {
     return violation(text, member, "Member must have length greater than or equal to 1");
-  if (length_of(text) > max)
+  }
+  if (length_of(text) > max) {
     return violation(text, member,
                      base::format("Member must have length less than or equal to {}", max));
+  }
   return {};
 }
 
@@ -59,16 +61,18 @@ std::unexpected<base::Error> invalid_next_token() {
 
 base::Result<void> check_group_name(std::string_view name, std::string_view member) {
   TRY_VOID(check_length(name, member, max_name_length));
-  if (!std::ranges::all_of(name, is_group_name_character))
+  if (!std::ranges::all_of(name, is_group_name_character)) {
     return violation(name, member,
                      R"(Member must satisfy regular expression pattern: [\.\-_/#A-Za-z0-9]+)");
+  }
   return {};
 }
 
 base::Result<void> check_stream_name(std::string_view name, std::string_view member) {
   TRY_VOID(check_length(name, member, max_name_length));
-  if (name.find_first_of(":*") != std::string_view::npos)
+  if (name.find_first_of(":*") != std::string_view::npos) {
     return violation(name, member, "Member must satisfy regular expression pattern: [^:*]*");
+  }
   return {};
 }
 
@@ -80,30 +84,35 @@ base::Result<void> check_retention(int32_t days) {
 }
 
 base::Result<void> check_tags(const Tags& tags) {
-  if (tags.size() > max_tags)
+  if (tags.size() > max_tags) {
     return violation(base::format("{} tags", tags.size()), "tags",
                      base::format("Member must have length less than or equal to {}", max_tags));
+  }
   for (const auto& [key, value] : tags) {
     TRY_VOID(check_length(key, "tags.key", max_tag_key_length));
-    if (length_of(value) > max_tag_value_length)
+    if (length_of(value) > max_tag_value_length) {
       return violation(
           value, "tags.value",
           base::format("Member must have length less than or equal to {}", max_tag_value_length));
-    if (key.starts_with("aws:"))
+    }
+    if (key.starts_with("aws:")) {
       return invalid_parameter(base::format(
           "The tag key '{}' starts with aws:, which is reserved: use another prefix.", key));
+    }
   }
   return {};
 }
 
 base::Result<int64_t> limit_or_max(std::optional<int32_t> limit, int32_t max) {
   if (!limit) return max;
-  if (*limit < 1)
+  if (*limit < 1) {
     return violation(base::format("{}", *limit), "limit",
                      "Member must have value greater than or equal to 1");
-  if (*limit > max)
+  }
+  if (*limit > max) {
     return violation(base::format("{}", *limit), "limit",
                      base::format("Member must have value less than or equal to {}", max));
+  }
   return *limit;
 }
 

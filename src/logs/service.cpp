@@ -57,8 +57,9 @@ base::Result<std::unique_ptr<Service>> Service::open(const std::string& path,
 base::Result<void> Service::run(std::span<const Call> calls, base::Time now,
                                 std::vector<base::Result<api::Any>>& answers) {
   std::optional<sqlite::Transaction> transaction;
-  if (std::ranges::any_of(calls, writes))
+  if (std::ranges::any_of(calls, writes)) {
     transaction.emplace(TRY(sqlite::Transaction::begin(*database_)));
+  }
   Context context{.owner = owner_,
                   .groups = groups_,
                   .streams = streams_,
@@ -69,8 +70,9 @@ base::Result<void> Service::run(std::span<const Call> calls, base::Time now,
     const OperationEntry* entry = find_operation(call.operation->name);
     CHECK(entry != nullptr);
     answers.push_back(entry->run(context, *call.operation, *call.request));
-    if (!answers.back() && sqlite::is_storage_error(answers.back().error()))
+    if (!answers.back() && sqlite::is_storage_error(answers.back().error())) {
       return base::fail(answers.back().error());
+    }
   }
   if (transaction) TRY_VOID(transaction->commit());
   return {};
@@ -83,8 +85,9 @@ std::vector<base::Result<api::Any>> Service::handle_batch(std::span<const Call> 
   const auto done = run(calls, now, answers);
   if (done) return answers;
   answers.clear();
-  for (size_t index = 0; index < calls.size(); ++index)
+  for (size_t index = 0; index < calls.size(); ++index) {
     answers.push_back(base::fail(unavailable(done.error())));
+  }
   return answers;
 }
 

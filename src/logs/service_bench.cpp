@@ -90,11 +90,13 @@ void put_log_events(benchmark::State& state) {
         put_request(std::to_string(index), state.range(1), now.time_since_epoch().count())));
   }
   std::vector<Call> calls;
-  for (const api::Any& request : requests)
+  for (const api::Any& request : requests) {
     calls.push_back(
         {.operation = api::find(api::logs_service(), "PutLogEvents"), .request = &request});
-  for (auto _ : state)
+  }
+  for (auto _ : state) {
     for (const auto& answer : bench.service->handle_batch(calls, now)) CHECK(answer.has_value());
+  }
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
 }
 BENCHMARK(put_log_events)
@@ -110,9 +112,11 @@ Bench& million() {
   static const bool filled = [] {
     for (const char* name : {"a", "b"}) bench.create_stream(name);
     const int64_t start = now.time_since_epoch().count() - 1'000'000;
-    for (int64_t batch = 0; batch < 200; ++batch)
-      for (const char* name : {"a", "b"})
+    for (int64_t batch = 0; batch < 200; ++batch) {
+      for (const char* name : {"a", "b"}) {
         bench.call("PutLogEvents", put_request(name, 5'000, start + batch * 5'000));
+      }
+    }
     return true;
   }();
   CHECK(filled);

@@ -15,8 +15,9 @@ namespace logs {
 namespace {
 
 TEST(logs_service, every_operation_of_its_table_is_built) {
-  for (const api::Operation& each : api::logs_service().operations)
+  for (const api::Operation& each : api::logs_service().operations) {
     EXPECT_NE(find_operation(each.name), nullptr) << each.name;
+  }
 }
 
 // Requests without any member must be refused, not crash: each operation checks for itself.
@@ -53,8 +54,9 @@ TEST(logs_service, the_calls_of_a_batch_see_each_other_and_fail_alone) {
   requests.emplace_back("PutLogEvents", api::Any::make(put_request("g", "missing", {{1, "m"}})));
   requests.emplace_back("GetLogEvents", api::Any::make(get));
   std::vector<Call> calls;
-  for (const auto& [name, request] : requests)
+  for (const auto& [name, request] : requests) {
     calls.push_back({.operation = &operation(name), .request = &request});
+  }
   const auto answers = logs.service->handle_batch(calls, test_now);
   ASSERT_EQ(answers.size(), 6);
   EXPECT_TRUE(answers[0]);
@@ -154,8 +156,9 @@ TEST(logs_service, a_full_disk_fails_the_whole_batch_and_changes_nothing) {
   for (int64_t position = from;;) {
     std::vector<Line> lines;
     const int64_t count = 1 + position % 7;
-    for (int64_t index = 0; index < count; ++index)
+    for (int64_t index = 0; index < count; ++index) {
       lines.push_back({ms_before_now(0), std::to_string(position + index)});
+    }
     const auto answer =
         service->handle(operation("PutLogEvents"),
                         api::Any::make(put_request("g", "s", lines, position)), test_now);
@@ -183,9 +186,10 @@ TEST(logs_service, kill_9_at_any_moment_loses_nothing_acknowledged_and_doubles_n
       ship_until_killed(logs.directory.file(), from, pipe_ends[1]);
     }
     ::close(pipe_ends[1]);
-    for (int answers = 0; answers < 20 + round * 7; ++answers)
+    for (int answers = 0; answers < 20 + round * 7; ++answers) {
       ASSERT_EQ(::read(pipe_ends[0], &acknowledged, sizeof(acknowledged)),
                 static_cast<ssize_t>(sizeof(acknowledged)));
+    }
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -197,8 +201,9 @@ TEST(logs_service, kill_9_at_any_moment_loses_nothing_acknowledged_and_doubles_n
     logs.service = open_service(logs.directory.file());
     const auto events = logs.read("g", "s");
     ASSERT_GE(std::ssize(events), acknowledged);
-    for (size_t index = 0; index < events.size(); ++index)
+    for (size_t index = 0; index < events.size(); ++index) {
       ASSERT_EQ(events[index].message, std::to_string(index));
+    }
     ASSERT_EQ(logs.describe_stream("g", "s").berth_next_position, std::ssize(events));
   }
   EXPECT_GT(acknowledged, 100);

@@ -51,8 +51,9 @@ TEST(sweep, works_bit_by_bit_until_nothing_is_left) {
   TestLogs logs;
   logs.create_group("g");
   logs.create_stream("g", "s");
-  for (int index = 0; index < 2; ++index)
+  for (int index = 0; index < 2; ++index) {
     logs.put(put_request("g", "s", std::vector<Line>(2'500, Line{ms_before_now(2 * day), "old"})));
+  }
   logs.put(put_request("g", "s", {{ms_before_now(1), "new"}}));
   set_retention(logs, "g", 1);
   EXPECT_EQ(rounds_until_done(logs), 3);

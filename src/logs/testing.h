@@ -131,8 +131,9 @@ struct TestLogs {
     request.start_from_head = true;
     for (;;) {
       const auto page = call<wire::GetLogEventsResponse>("GetLogEvents", request);
-      for (const auto& event : page.events)
+      for (const auto& event : page.events) {
         seen.push_back({stream, *event.timestamp, *event.message});
+      }
       if (page.next_forward_token == request.next_token) return seen;
       request.next_token = page.next_forward_token;
     }
@@ -164,10 +165,11 @@ struct Line {
 // By insertion, which keeps the order of equal times.
 template <class Item>
 void sort_by_time(std::vector<Item>& items) {
-  for (auto item = items.begin(); item != items.end(); ++item)
+  for (auto item = items.begin(); item != items.end(); ++item) {
     std::rotate(
         std::ranges::upper_bound(items.begin(), item, item->timestamp, {}, &Item::timestamp), item,
         item + 1);
+  }
 }
 
 inline wire::PutLogEventsRequest put_request(const std::string& group, const std::string& stream,

@@ -160,8 +160,9 @@ class EmulatedMachines final : public MachineProvider {
     std::error_code error;
     fs::remove(entry.folder / file_name, error);
     fs::remove_all(entry.folder, error);
-    if (error)
+    if (error) {
       base::log_warning("{} could not be removed: {}", entry.folder.string(), error.message());
+    }
     return {};
   }
 

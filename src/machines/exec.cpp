@@ -28,8 +28,9 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (const auto line = base::trimmed(text.substr(0, end), blanks); !line.empty())
+    if (const auto line = base::trimmed(text.substr(0, end), blanks); !line.empty()) {
       lines.push_back(line);
+    }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;

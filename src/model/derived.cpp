@@ -32,8 +32,9 @@ bool take(ContainerInstance& instance, const TaskArn& task, const HeldResources&
   bool free = true;
   instance.cpu_units_held += held.cpu_units;
   instance.memory_mib_held += held.memory_mib;
-  for (const HostPort& port : held.host_ports)
+  for (const HostPort& port : held.host_ports) {
     free &= instance.ports_held.emplace(port, task).second;
+  }
   for (const GpuAssignment& given : held.gpus) {
     GpuSlot* const gpu = gpu_of(instance, given.gpu);
     free &= gpu != nullptr;

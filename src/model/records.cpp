@@ -130,10 +130,11 @@ const std::string& text_of(const Id& id) {
 template <class Key, auto map, auto member>
 struct ByName {
   static std::string name(const Key& key) {
-    if constexpr (requires { key.name; })
+    if constexpr (requires { key.name; }) {
       return key.name;
-    else
+    } else {
       return key.str();
+    }
   }
   static std::optional<std::string> encode(const ClusterState& state, const Key& key) {
     return print_one(state.*map, in_map(name(key)));

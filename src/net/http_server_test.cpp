@@ -98,8 +98,9 @@ TEST(HttpServer, reads_a_large_body_byte_for_byte) {
 
 TEST(HttpServer, a_response_to_head_has_the_length_but_no_body) {
   ServerWithHandler server({}, [](const HttpRequest& request, const Responder& responder) {
-    if (request.target == "/blob")
+    if (request.target == "/blob") {
       return (void)responder.respond({200, {{"Content-Length", "99"}}, ""});
+    }
     responder.respond({200, {}, "body"});
   });
   RawPeer peer = server.peer();

@@ -91,8 +91,9 @@ void assign_profiles(const model::ContainerInstance& instance, const Offer& offe
   for (const model::GpuRequest& gpu : request.gpus) {
     if (gpu.kind != model::GpuRequestKind::Profile) continue;
     for (size_t i = 0; i < offer.mig_profiles.size(); ++i) {
-      if (taken[i] || !offer.cards[i].mig_free || offer.mig_profiles[i] != gpu.mig_profile)
+      if (taken[i] || !offer.cards[i].mig_free || offer.mig_profiles[i] != gpu.mig_profile) {
         continue;
+      }
       taken[i] = true;
       held.gpus.push_back({.container = gpu.container, .gpu = instance.gpus[i].device.uuid});
       break;

@@ -176,8 +176,9 @@ uint32_t ClusterCache::choose(const model::ClusterState& state, const Request& r
     refine(strategy, fleet_, group_counts(state, request.group),
            by_attribute ? column(state, strategy.attribute) : no_column_, random, candidates);
   }
-  if (workload_model_.scale().policy == Policy::Random)
+  if (workload_model_.scale().policy == Policy::Random) {
     return candidates[random.below(candidates.size())];
+  }
   return *std::ranges::max_element(candidates, {},
                                    [&](uint32_t index) { return shape.scores[index]; });
 }

@@ -61,8 +61,9 @@ std::vector<ExplainedStep> steps_of(const std::vector<Considered>& considered, c
                                     int32_t instances, int32_t active) {
   std::vector<ExplainedStep> steps;
   int32_t left = active;
-  if (instances > active)
+  if (instances > active) {
     steps.push_back({"NOT ACTIVE", "status ACTIVE", instances - active, left});
+  }
   std::map<std::tuple<int, std::string, std::string>, int32_t> fallen;
   for (const Considered& each : considered) {
     if (!each.objections.any()) continue;

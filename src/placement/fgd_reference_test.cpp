@@ -114,10 +114,11 @@ TEST(Reference, fgd_chooses_by_the_formulas_of_its_paper) {
       kind.gpus = dice.chance(20)   ? 0
                   : dice.chance(70) ? 1
                                     : static_cast<int32_t>(1 << dice.below(4));
-      if (kind.gpus > 0)
+      if (kind.gpus > 0) {
         kind.milli = kind.gpus > 1 || dice.chance(40)
                          ? 1000
                          : static_cast<int32_t>(50 * (1 + dice.below(19)));
+      }
       if (!seen.insert({kind.cpu, kind.milli, kind.gpus}).second) continue;
       kind.weight = 0.1;
       mix.push_back(kind);

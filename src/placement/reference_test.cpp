@@ -149,8 +149,9 @@ Candidates candidates_of(const model::ClusterState& state, const Request& reques
   }
   for (const auto& strategy : request.strategies) {
     int64_t least = INT64_MAX;
-    for (const auto* each : candidates)
+    for (const auto* each : candidates) {
       least = std::min(least, cost_of(state, *each, request, strategy));
+    }
     std::erase_if(candidates, [&](const auto* each) {
       return cost_of(state, *each, request, strategy) != least;
     });

@@ -46,14 +46,17 @@ class World {
     Request made = gpu_request(0, static_cast<int64_t>(128 * dice.below(12)),
                                static_cast<int64_t>(100 * dice.below(12)));
     const uint64_t kind = dice.below(6);
-    if (kind == 1)
+    if (kind == 1) {
       made.resources.gpus = gpu_request(1 + static_cast<uint32_t>(dice.below(4))).resources.gpus;
-    if (kind == 2)
+    }
+    if (kind == 2) {
       made.resources.gpus =
           fraction_request(static_cast<int32_t>(100 * (1 + dice.below(9)))).resources.gpus;
-    if (kind == 3)
+    }
+    if (kind == 3) {
       made.resources.gpus =
           share_request(static_cast<int64_t>(1000 * (1 + dice.below(10)))).resources.gpus;
+    }
     if (kind == 4) made.resources.gpus = {all_gpus("main")};
     if (kind >= 1 && kind <= 3 && dice.chance(20)) {
       model::GpuRequest second = made.resources.gpus[0];
@@ -65,8 +68,9 @@ class World {
       second.container = "third";
       made.resources.gpus.push_back(second);
     }
-    if (dice.chance(20))
+    if (dice.chance(20)) {
       made.resources.host_ports = {{.port = static_cast<uint16_t>(79 + dice.below(3))}};
+    }
     if (dice.chance(15)) made.required_attributes = {"big"};
     if (dice.chance(15)) made.capacity_provider = dice.chance(50) ? "group" : "BERTH_QUEUE";
     made.group = dice.chance(50) ? "family:x" : "family:y";

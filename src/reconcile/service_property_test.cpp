@@ -77,8 +77,9 @@ void heal(World& world) {
 // World checks the minimum and the maximum at each decision.
 RC_GTEST_PROP(Service, keeps_its_limits_converges_and_then_rests, (uint64_t seed)) {
   World world(seed);
-  for (const char* id : {"i", "j", "k"})
+  for (const char* id : {"i", "j", "k"}) {
     world.add_instance(id, 8, std::string(id) == "i" ? "a" : "b");
+  }
   const auto desired = *rc::gen::inRange(0, 9);
   const auto minimum = *rc::gen::element(0, 33, 50, 100);
   const auto maximum = *rc::gen::element(101, 125, 150, 200);

@@ -93,8 +93,9 @@ TEST(Parameters, a_secure_string_is_shown_decrypted_only_when_asked_for) {
 
 TEST(Parameters, a_page_ends_where_the_next_begins) {
   Store store;
-  for (int i = 0; i < 25; ++i)
+  for (int i = 0; i < 25; ++i) {
     ASSERT_TRUE(store.put("/many/" + std::string(1, static_cast<char>('a' + i)), "v"));
+  }
   ASSERT_TRUE(store.put("/many/x/deep", "v"));
   ssm::GetParametersByPathRequest request;
   request.path = "/many";

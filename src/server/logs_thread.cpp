@@ -26,8 +26,9 @@ void LogsThread::sweep_when_due() {
   const base::Time now = clock_.now();
   if (now < next_sweep_) return;
   const auto more = service_->sweep(now);
-  if (!more)
+  if (!more) {
     base::log_error("log events that expired could not be removed: {}", more.error().message);
+  }
   next_sweep_ = now + (more && *more ? base::Milliseconds{0} : sweep_interval);
 }
 

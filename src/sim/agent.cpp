@@ -197,8 +197,9 @@ bool Agent::write(std::vector<Output>& outputs) {
   if (writes.empty()) return true;
   if (environment_.on_written) {
     for (const auto& one : writes) {
-      if (one.value)
+      if (one.value) {
         environment_.on_written("the journal of " + name() + ", " + one.key, *one.value);
+      }
     }
   }
   const bool fails = environment_.inject(environment_.rates.journal_fails);

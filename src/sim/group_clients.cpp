@@ -72,9 +72,10 @@ void GroupClients::make_provider(const PlannedGroup& group) {
   using Response = api::ecs::CreateCapacityProviderResponse;
   caller_.insist<Response>("CreateCapacityProvider", provider_of(group),
                            [this, &group](const base::Result<Response>& made) {
-                             if (!made)
+                             if (!made) {
                                environment_.tell(client_name, "{}: {}", group.name,
                                                  made.error().message);
+                             }
                              associate(group.name);
                            });
 }

@@ -123,8 +123,9 @@ void ServiceClients::update(const PlannedServiceCall& call) {
   caller_.insist<api::ecs::UpdateServiceResponse>(
       "UpdateService", request,
       [this, name = call.service](const base::Result<api::ecs::UpdateServiceResponse>& updated) {
-        if (!updated)
+        if (!updated) {
           environment_.tell(client_name, "{}: refused: {}", name, updated.error().message);
+        }
       });
 }
 
@@ -139,8 +140,9 @@ void ServiceClients::protect(const std::string& service) {
     if (model::service_of(task) != service || task.last_status != model::TaskStatus::Running) {
       continue;
     }
-    if (environment_.random.chance(50) && request.tasks.size() < 10)
+    if (environment_.random.chance(50) && request.tasks.size() < 10) {
       request.tasks.push_back(arn.str());
+    }
   }
   if (request.tasks.empty()) return;
   environment_.tell(client_name, "{}: {} {} of its tasks", service,

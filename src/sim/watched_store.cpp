@@ -20,8 +20,9 @@ std::string difference(const WatchedStore::Records& told, const WatchedStore::Re
     if (found->second != value) return base::format("{} shows an older or another value", key);
   }
   for (const auto& [key, value] : shown) {
-    if (!told.contains(key))
+    if (!told.contains(key)) {
       return base::format("{} was deleted or never written, and is there", key);
+    }
   }
   return {};
 }

@@ -107,6 +107,32 @@ def own_names(code):
                 namespace = None
 
 
+CONTROLLED = re.compile(r"\s*(?:\} )?(?:else )?(?:if|for|while)\b")
+
+
+def bare_bodies(code):
+    """Yields the line numbers of conditions and loops whose body stands on a line of its own without braces."""
+    lines = code.split("\n")
+    for first, line in enumerate(lines):
+        if first > 0 and lines[first - 1].endswith("\\"):
+            continue  # A macro.
+        if re.match(r"\s*(?:\} )?(?:else|do)\s*$", line):
+            yield first + 1
+        header = CONTROLLED.match(line)
+        depth, last, at = 0, first, header.end() if header else 0
+        while header and last < len(lines):
+            for at in range(at, len(lines[last])):
+                depth += {"(": 1, ")": -1}.get(lines[last][at], 0)
+                if depth == 0 and lines[last][at] == ")":
+                    break
+            else:
+                last, at = last + 1, 0
+                continue
+            if not lines[last][at + 1:].strip():
+                yield last + 1
+            break
+
+
 def is_pure(folder):
     return folder in PURE or folder.split("/")[0] in PURE
 
@@ -194,6 +220,8 @@ class Tree:
             return
         if path.endswith(".h") and not re.search(r"^#pragma once$", code, re.M):
             self.say(path, 1, "no #pragma once")
+        for number in bare_bodies(code):
+            self.say(path, number, "what does not stand on this line stands in braces")
         for number, line in enumerate(code.split("\n"), 1):
             include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
             if include:

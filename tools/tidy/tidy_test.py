@@ -110,6 +110,22 @@ class TidyTest(unittest.TestCase):
                            ("src/net/b.cpp", "namespace net {\nnamespace {\nint x();\n}\nint row() {\n}\n}\n")]:
             self.assertEqual(self.problems({"src/net/a.cpp": hidden, path: text}), [], path)
 
+    def test_a_body_on_a_line_of_its_own_stands_in_braces(self):
+        for bare in ("if (a)\n  b();", "for (int i : f(1))\n  b();", "if (a &&\n    b)\n  c();", "if (a) {\n  b();\n} else\n  c();",
+                     "while (a)  // Why.\n  b();", "do\n  b();\nwhile (a);"):
+            self.caught("src/net/a.cpp", f"void f() {{\n{bare}\n}}\n", "stands in braces")
+        for good in ("if (a) b();", "if (a) {\n  b();\n}", "if (a) b(\n    c);", "for (;;) {\n}", "do {\n} while (a);",
+                     "const bool f = g(if_(\n    a));", "#define X(a) \\\n  if (a)   \\\n    b()"):
+            self.assertEqual(self.problems({"src/net/a.cpp": f"void f() {{\n{good}\n}}\n"}), [], good)
+
+    def test_tests_of_a_room_may_drive_the_whole_house(self):
+        table = TABLE.replace("```\n", "```\nsrc/net/room/  a room  -> base\n", 1)
+        include = '#include "net/a.h"\n'
+        files = {"ARCHITECTURE.md": table, "src/net/a.h": "#pragma once\n"}
+        self.assertEqual(self.problems({**files, "src/net/room/a_test.cpp": include}), [])
+        found = self.problems({**files, "src/net/room/a.cpp": include})
+        self.assertEqual([(path, line) for path, line, _ in found], [("src/net/room/a.cpp", 1)], found)
+
     def test_a_header_without_pragma_once_is_caught(self):
         found = self.problems({"src/net/a.h": "int f();\n", "src/net/a.cpp": '#include "net/a.h"\n'})
         self.assertEqual(found, [("src/net/a.h", 1, "no #pragma once")])

@@ -75,8 +75,9 @@ void set_swap(const api::ecs::ContainerDefinition& container,
     host.set("MemorySwap",
              (int64_t{*container.memory} + *parameters.max_swap) * base::bytes_per_mib);
   }
-  if (parameters.max_swap && parameters.swappiness)
+  if (parameters.max_swap && parameters.swappiness) {
     host.set("MemorySwappiness", *parameters.swappiness);
+  }
 }
 
 void set_linux_parameters(const api::ecs::ContainerDefinition& container, json::Value& host) {

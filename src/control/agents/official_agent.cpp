@@ -19,8 +19,9 @@ json::Value docker_options(const Step& step, const acs::Task& payload,
     made.set("awslogs-stream", base::format("{}/{}/{}", prefix->text_or(""), container.name,
                                             model::short_id(payload.arn)));
   }
-  if (made.find("awslogs-region") == nullptr)
+  if (made.find("awslogs-region") == nullptr) {
     made.set("awslogs-region", step.settings.account.region);
+  }
   if (made.find("awslogs-endpoint") == nullptr) {
     made.set("awslogs-endpoint", step.settings.poll_endpoint);
   }

@@ -53,8 +53,9 @@ void take(Step& step, const model::InstanceArn& instance,
         changed[one.container_name] = one.health_status;
       }
     }
-    if (!changed.empty())
+    if (!changed.empty()) {
       step.change(model::ContainerHealthReported{task->arn, std::move(changed)});
+    }
   }
 }
 

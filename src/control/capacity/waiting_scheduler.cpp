@@ -157,8 +157,9 @@ void WaitingScheduler::run_pass(Step& step, const model::ClusterName& cluster) {
   }
   if (waiting_in(step.state(), cluster) > of_groups) {
     const base::Time again = run_queue_pass(step, cluster);
-    if (again != base::Time::max())
+    if (again != base::Time::max()) {
       due_.set_no_later(cluster, std::max(again, step.now + queue_flock));
+    }
   }
   if (waiting_in(step.state(), cluster) == 0) last_pass_.erase(cluster);
 }

@@ -92,8 +92,10 @@ std::string effective_setting(const model::ClusterState& state, SettingName name
 }
 
 base::Result<void> check_principal(const Step& step, const std::optional<std::string>& principal) {
-  if (!principal || principal->empty() || *principal == model::root_user_arn(step.settings.account))
+  if (!principal || principal->empty() ||
+      *principal == model::root_user_arn(step.settings.account)) {
     return {};
+  }
   return invalid_parameter(
       base::format("The principal {} is not known: settings are those of the account's root user, "
                    "{}. Leave principalArn out.",

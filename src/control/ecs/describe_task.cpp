@@ -187,8 +187,9 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.pull_stopped_at = task.pull_stopped_at;
   made.started_at = task.started_at;
   if (!task.started_by.empty()) made.started_by = task.started_by;
-  if (!task.stop_code.empty())
+  if (!task.stop_code.empty()) {
     made.stop_code = api::parse_enum<api::ecs::TaskStopCode>(task.stop_code);
+  }
   if (!task.stopped_reason.empty()) made.stopped_reason = task.stopped_reason;
   made.stopped_at = task.stopped_at;
   made.stopping_at = task.stopping_at;

@@ -136,7 +136,7 @@ TEST(Tags, bad_calls_are_refused_by_name) {
       {cluster_arn,
        {tag("berth:prio", "1")},
        "InvalidParameterException",
-       "'berth:prio' is none of Berth's: berth:priority, "},
+       "'berth:prio' is not a tag that Berth knows. These are: berth:priority, "},
       {cluster_arn, {tag("berth:gpu-rolling", "replac")}, "InvalidParameterException", "replace"},
       {definition_arn, {tag("berth:max-seconds", "1h")}, "InvalidParameterException", "1h"},
   };

@@ -31,8 +31,8 @@ base::Result<void> check_own_tags(const Tags& tags) {
     const std::string& key = *tag.key;
     if (!key.starts_with("berth:")) continue;
     if (std::ranges::find(known, key) == known.end()) {
-      return invalid_parameter(
-          base::format("The tag key '{}' is none of Berth's: {}.", key, base::join(known, ", ")));
+      return invalid_parameter(base::format("'{}' is not a tag that Berth knows. These are: {}.",
+                                            key, base::join(known, ", ")));
     }
     if (key == reconcile::gpu_rolling_tag && tag.value != reconcile::gpu_rolling_replace) {
       return invalid_parameter(

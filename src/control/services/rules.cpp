@@ -31,8 +31,9 @@ base::Result<void> check_hook(const api::ecs::DeploymentLifecycleHook& hook) {
   }
   for (const api::ecs::DeploymentLifecycleHookStage stage : hook.lifecycle_stages) {
     if (stage == api::ecs::DeploymentLifecycleHookStage::PreScaleUp ||
-        stage == api::ecs::DeploymentLifecycleHookStage::PostScaleUp)
+        stage == api::ecs::DeploymentLifecycleHookStage::PostScaleUp) {
       continue;
+    }
     return client_error(base::format(
         "deploymentConfiguration.lifecycleHooks: the stage {} is of deployments that shift "
         "traffic; a ROLLING one has PRE_SCALE_UP and POST_SCALE_UP.",
@@ -159,8 +160,9 @@ base::Result<void> take_capacity(const Step& step, const model::Cluster& cluster
                                  model::TaskSource& source) {
   source.launch_type = TRY(service_launch_type(request.launch_type));
   if (scheduling == api::ecs::SchedulingStrategy::Daemon &&
-      request.capacity_provider_strategy.empty())
+      request.capacity_provider_strategy.empty()) {
     return {};
+  }
   source.capacity_provider_strategy = TRY(strategy_for(
       step, cluster, request.capacity_provider_strategy, request.launch_type.has_value()));
   return {};

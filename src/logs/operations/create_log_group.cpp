@@ -9,20 +9,24 @@ base::Result<void> create_log_group(Context& context,
   using Class = api::logs::LogGroupClass;
   const std::string name = request.log_group_name.value_or("");
   TRY_VOID(check_group_name(name, "logGroupName"));
-  if (name.starts_with("aws/") || name.starts_with("AWS/"))
+  if (name.starts_with("aws/") || name.starts_with("AWS/")) {
     return invalid_parameter("Log groups starting with AWS/ are reserved for AWS.");
+  }
   TRY_VOID(check_tags(request.tags));
-  if (request.kms_key_id)
+  if (request.kms_key_id) {
     return invalid_parameter(
         "kmsKeyId is not supported here: leave it out; the events lie unencrypted in the server's "
         "data directory.");
+  }
   const Class log_group_class = request.log_group_class.value_or(Class::Standard);
-  if (log_group_class != Class::Standard && log_group_class != Class::InfrequentAccess)
+  if (log_group_class != Class::Standard && log_group_class != Class::InfrequentAccess) {
     return invalid_parameter(
         base::format("logGroupClass {} is not supported here: use STANDARD or INFREQUENT_ACCESS.",
                      api::to_string(log_group_class)));
-  if (TRY(context.groups.find(name)))
+  }
+  if (TRY(context.groups.find(name))) {
     return base::fail("ResourceAlreadyExistsException", "The specified log group already exists");
+  }
 
   const Group group{
       .name = name,

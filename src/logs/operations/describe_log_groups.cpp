@@ -30,8 +30,9 @@ api::logs::LogGroup describe_group(const Owner& owner, const Group& group, bool 
 base::Result<api::logs::DescribeLogGroupsResponse> describe_named(
     Context& context, const api::logs::DescribeLogGroupsRequest& request) {
   if (request.log_group_name_prefix || request.log_group_name_pattern || request.log_group_class ||
-      request.next_token || request.limit)
+      request.next_token || request.limit) {
     return invalid_parameter("logGroupIdentifiers cannot be combined with other filters.");
+  }
   api::logs::DescribeLogGroupsResponse response;
   response.log_groups.set_present();
   for (const std::string& identifier : request.log_group_identifiers) {
@@ -47,14 +48,16 @@ base::Result<api::logs::DescribeLogGroupsResponse> describe_log_groups(
     Context& context, const api::logs::DescribeLogGroupsRequest& request) {
   const int64_t limit = TRY(limit_or_max(request.limit, max_groups));
   if (!request.log_group_identifiers.empty()) return describe_named(context, request);
-  if (request.log_group_name_prefix && request.log_group_name_pattern)
+  if (request.log_group_name_prefix && request.log_group_name_pattern) {
     return invalid_parameter(
         "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters.");
+  }
   const std::string prefix = request.log_group_name_prefix.value_or("");
   const std::string pattern = request.log_group_name_pattern.value_or("");
   if (request.log_group_name_prefix) TRY_VOID(check_group_name(prefix, "logGroupNamePrefix"));
-  if (request.next_token && !request.next_token->starts_with(token_start))
+  if (request.next_token && !request.next_token->starts_with(token_start)) {
     return invalid_next_token();
+  }
   const std::string after =
       request.next_token ? request.next_token->substr(token_start.size()) : "";
 
@@ -64,8 +67,9 @@ base::Result<api::logs::DescribeLogGroupsResponse> describe_log_groups(
   TRY_VOID(context.groups.visit(after, prefix, [&](const Group& group) {
     if (!group.name.contains(pattern)) return true;
     if (request.log_group_class &&
-        group.log_group_class != api::to_string(*request.log_group_class))
+        group.log_group_class != api::to_string(*request.log_group_class)) {
       return true;
+    }
     if (std::ssize(response.log_groups) == limit) {
       response.next_token =
           base::format("{}{}", token_start, *response.log_groups.back().log_group_name);

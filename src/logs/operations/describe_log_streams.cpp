@@ -56,8 +56,9 @@ base::Result<api::logs::DescribeLogStreamsResponse> describe_log_streams(
   const OrderBy order_by = request.order_by.value_or(OrderBy::LogStreamName);
   if (request.log_stream_name_prefix) {
     TRY_VOID(check_stream_name(*request.log_stream_name_prefix, "logStreamNamePrefix"));
-    if (order_by == OrderBy::LastEventTime)
+    if (order_by == OrderBy::LastEventTime) {
       return invalid_parameter("Cannot order by LastEventTime with a logStreamNamePrefix.");
+    }
   }
   std::optional<StreamPlace> after;
   if (request.next_token) {

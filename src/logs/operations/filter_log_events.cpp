@@ -26,8 +26,10 @@ base::Result<Selection> select(Context& context, const Group& group,
                                const api::logs::FilterLogEventsRequest& request) {
   Selection selection{.prefix = request.log_stream_name_prefix.value_or("")};
   if (request.log_stream_names.present()) {
-    if (request.log_stream_names.empty() || request.log_stream_names.size() > max_filtered_streams)
+    if (request.log_stream_names.empty() ||
+        request.log_stream_names.size() > max_filtered_streams) {
       return invalid_parameter("logStreamNames takes 1 to 100 names.");
+    }
     std::map<int64_t, EventMerge::Source> streams;  // A name may be given twice.
     for (const std::string& name : request.log_stream_names) {
       const Stream stream = TRY(existing_stream(context, group, std::optional(name)));
@@ -68,11 +70,13 @@ class StreamNames {
 base::Result<void> check(const api::logs::FilterLogEventsRequest& request) {
   TRY_VOID(check_time(request.start_time, "startTime"));
   TRY_VOID(check_time(request.end_time, "endTime"));
-  if (request.log_stream_names.present() && request.log_stream_name_prefix)
+  if (request.log_stream_names.present() && request.log_stream_name_prefix) {
     return invalid_parameter(
         "logStreamNames and logStreamNamePrefix are mutually exclusive parameters.");
-  if (request.log_stream_name_prefix)
+  }
+  if (request.log_stream_name_prefix) {
     TRY_VOID(check_stream_name(*request.log_stream_name_prefix, "logStreamNamePrefix"));
+  }
   return {};
 }
 
@@ -80,8 +84,9 @@ base::Result<Range> range_of(const api::logs::FilterLogEventsRequest& request) {
   Range range;
   range.lower = {.timestamp = request.start_time.value_or(0), .id = 0};
   // Other than in GetLogEvents, events at endTime itself are included.
-  if (request.end_time)
+  if (request.end_time) {
     range.upper = {.timestamp = *request.end_time, .id = std::numeric_limits<int64_t>::max()};
+  }
   if (!request.next_token) return range;
   const auto last = parse_event_id(*request.next_token);
   if (!last) return invalid_next_token();

@@ -25,32 +25,38 @@ int64_t bytes_of(const api::logs::InputLogEvent& event) {
 }
 
 base::Result<void> check_events(const InputEvents& events) {
-  if (events.empty() || events.size() > max_events_a_call)
+  if (events.empty() || events.size() > max_events_a_call) {
     return violation(base::format("{} events", events.size()), "logEvents",
                      events.empty() ? "Member must have length greater than or equal to 1"
                                     : "Member must have length less than or equal to 10000");
+  }
   int64_t total = 0;
   for (size_t index = 0; index < events.size(); ++index) {
     const auto member = [&](std::string_view name) {
       return base::format("logEvents.{}.member.{}", index + 1, name);
     };
-    if (!events[index].timestamp)
+    if (!events[index].timestamp) {
       return violation("null", member("timestamp"), "Member must not be null");
+    }
     TRY_VOID(check_time(events[index].timestamp, member("timestamp")));
-    if (events[index].message.value_or("").empty())
+    if (events[index].message.value_or("").empty()) {
       return violation("", member("message"), "Member must have length greater than or equal to 1");
+    }
     const int64_t bytes = bytes_of(events[index]);
-    if (bytes > max_event_bytes + event_overhead_bytes)
+    if (bytes > max_event_bytes + event_overhead_bytes) {
       return invalid_parameter(base::format("Log event too large: {} bytes exceeds limit of {}",
                                             bytes, max_event_bytes));
+    }
     total += bytes;
-    if (index > 0 && events[index].timestamp < events[index - 1].timestamp)
+    if (index > 0 && events[index].timestamp < events[index - 1].timestamp) {
       return invalid_parameter(
           "Log events in a single PutLogEvents request must be in chronological order.");
+    }
   }
-  if (total > max_batch_bytes)
+  if (total > max_batch_bytes) {
     return invalid_parameter(
         base::format("Upload too large: {} bytes exceeds limit of {}", total, max_batch_bytes));
+  }
   return {};
 }
 
@@ -70,8 +76,9 @@ Accepted accept(const InputEvents& events, const Group& group, int64_t now) {
   };
   const size_t old_end = first_from(now - max_age_ms);
   size_t expired_end = 0;
-  if (group.retention_in_days)
+  if (group.retention_in_days) {
     expired_end = first_from(now - day_ms * static_cast<int64_t>(*group.retention_in_days));
+  }
   const size_t new_start = first_from(now + max_future_ms + 1);
 
   Accepted accepted{.first = std::max(old_end, expired_end), .end = new_start};
@@ -80,8 +87,9 @@ Accepted accept(const InputEvents& events, const Group& group, int64_t now) {
   api::logs::RejectedLogEventsInfo& info = accepted.rejected.emplace();
   if (old_end > 0) info.too_old_log_event_end_index = static_cast<int32_t>(old_end);
   if (expired_end > old_end) info.expired_log_event_end_index = static_cast<int32_t>(expired_end);
-  if (new_start < events.size())
+  if (new_start < events.size()) {
     info.too_new_log_event_start_index = static_cast<int32_t>(new_start);
+  }
   return accepted;
 }
 
@@ -124,24 +132,28 @@ base::Result<api::logs::PutLogEventsResponse> put_log_events(
   TRY_VOID(check_events(request.log_events));
   constexpr int64_t max_position = int64_t{1} << 62;
   const int64_t position = request.berth_position.value_or(0);
-  if (position < 0 || position > max_position)
+  if (position < 0 || position > max_position) {
     return violation(base::format("{}", position), "berthPosition",
                      "Member must have value between 0 and 2^62");
+  }
   const Group group = TRY(existing_group(context, request.log_group_name));
   Stream stream = TRY(existing_stream(context, group, request.log_stream_name));
 
   const std::span<const api::logs::InputLogEvent> events(request.log_events);
   const Accepted accepted = accept(request.log_events, group, now_ms(context));
   if (accepted.first < accepted.end &&
-      *events[accepted.end - 1].timestamp - *events[accepted.first].timestamp > max_span_ms)
+      *events[accepted.end - 1].timestamp - *events[accepted.first].timestamp > max_span_ms) {
     return invalid_parameter(
         "The batch of log events in a single PutLogEvents request cannot span more than 24 hours.");
+  }
 
   size_t first = accepted.first;
-  if (request.berth_position)
+  if (request.berth_position) {
     first = std::max(first, advance_position(stream, position, events.size()));
-  if (first < accepted.end)
+  }
+  if (first < accepted.end) {
     TRY_VOID(store(context, group, stream, events.subspan(first, accepted.end - first)));
+  }
   TRY_VOID(context.streams.update(stream));
 
   api::logs::PutLogEventsResponse response;

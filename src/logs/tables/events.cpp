@@ -122,9 +122,10 @@ base::Result<std::vector<EventKey>> Events::keys(Scope scope, int64_t id, const 
   sqlite::Statement& row = statements_[scope == Scope::Stream ? KeysOfStream : KeysOfGroup];
   bind_range(row, id, range);
   row.bind_int64(6, limit);
-  while (TRY(row.step()))
+  while (TRY(row.step())) {
     keys.push_back({.position = {.timestamp = row.column_int64(0), .id = row.column_int64(1)},
                     .stream_id = row.column_int64(2)});
+  }
   return keys;
 }
 

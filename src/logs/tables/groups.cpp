@@ -138,8 +138,9 @@ base::Result<void> Groups::add_stored_bytes(int64_t id, int64_t bytes) {
 }
 
 base::Result<void> Groups::remove(int64_t id) {
-  for (const GroupQuery query : {RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents})
+  for (const GroupQuery query : {RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents}) {
     TRY_VOID(statements_[query].bind_int64(1, id).run());
+  }
   return {};
 }
 

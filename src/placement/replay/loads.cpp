@@ -69,8 +69,10 @@ std::vector<std::string> draw_model(const std::vector<TraceNode>& nodes, const T
   std::map<std::string, int64_t> gpus;
   int64_t all = 0;
   for (const TraceNode& node : nodes) {
-    if (node.gpus < pod.gpus || node.cpu_milli < pod.cpu_milli || node.memory_mib < pod.memory_mib)
+    if (node.gpus < pod.gpus || node.cpu_milli < pod.cpu_milli ||
+        node.memory_mib < pod.memory_mib) {
       continue;
+    }
     gpus[node.model] += node.gpus;
     all += node.gpus;
   }

@@ -134,8 +134,9 @@ class Keeping {
 
   void end_surplus(size_t count) {
     model::AutoScalingGroup left = situation_.group;
-    for (const End& one : decisions_.ends)
+    for (const End& one : decisions_.ends) {
       left.machines[one.machine].state = MachineState::Terminating;
+    }
     for (const size_t i :
          first_to_go(left, situation_.looks, situation_.protects_busy, count, situation_.now)) {
       end(i, Why::Surplus, "the desired capacity was lowered");

@@ -114,8 +114,9 @@ std::vector<size_t> Forecast::spread(const Unit& unit, const std::vector<size_t>
     if (member->need != last) from = 0;  // Where an equal one did not fit, this one does not.
     last = member->need;
     while (from < timelines.size() &&
-           !takes(timelines[from], *member->need, there[timelines[from]]))
+           !takes(timelines[from], *member->need, there[timelines[from]])) {
       ++from;
+    }
     if (from == timelines.size()) return {};
     chosen.push_back(timelines[from]);
     there[timelines[from]].push_back(member->need);
@@ -154,8 +155,9 @@ std::vector<base::Time> Forecast::times_of(const Unit& unit, Append append) {
     if (member->need == last) continue;
     last = member->need;
     for (const size_t timeline : eligible(*member->need)) {
-      if (!is_clear_of(unit, timelines_[timeline]))
+      if (!is_clear_of(unit, timelines_[timeline])) {
         append(timelines_[timeline], *member->need, times);
+      }
     }
   }
   std::ranges::sort(times);
@@ -196,10 +198,12 @@ std::string Forecast::basis_of(const Opening& plan) const {
   size_t told = 0;
   size_t waiting = 0;
   for (const size_t timeline : timelines) {
-    for (const RunningTask& running_task : timelines_[timeline].running())
+    for (const RunningTask& running_task : timelines_[timeline].running()) {
       told += running_task.until <= plan.at;
-    for (const Reservation& reservation : timelines_[timeline].reservations())
+    }
+    for (const Reservation& reservation : timelines_[timeline].reservations()) {
       waiting += reservation.from < plan.at;
+    }
   }
   const auto tasks = [](size_t count) {
     return base::format("{} {}", count, count == 1 ? "task" : "tasks");
@@ -260,8 +264,9 @@ std::vector<size_t> Forecast::timelines_to_drain(const Unit& unit, base::Time ol
   std::set<std::tuple<bool, base::Time, base::Milliseconds, size_t>> by_youngest;
   for (const WaitingTask* const member : unit.members) {
     for (const size_t timeline : eligible(*member->need)) {
-      if (!timelines_[timeline].reservations().empty() || is_clear_of(unit, timelines_[timeline]))
+      if (!timelines_[timeline].reservations().empty() || is_clear_of(unit, timelines_[timeline])) {
         continue;
+      }
       const Obstacles found = timelines_[timeline].obstacles_to(*member->need, now_);
       by_youngest.emplace(timelines_[timeline].is_kept_clear(), found.youngest, found.stay,
                           timeline);
@@ -297,8 +302,9 @@ bool Forecast::drain(const Unit& unit, size_t most_drained, base::Time old) {
   std::vector<size_t> chosen = timelines_to_drain(unit, old);
   if (chosen.empty()) chosen = timelines_to_drain(unit, base::Time::min());
   const std::set<size_t> timelines(chosen.begin(), chosen.end());
-  if (timelines.empty() || (drained_ > 0 && drained_ + timelines.size() > most_drained))
+  if (timelines.empty() || (drained_ > 0 && drained_ + timelines.size() > most_drained)) {
     return false;
+  }
   for (const size_t timeline : timelines) {
     std::vector<const Requirements*> needs;
     for (size_t i = 0; i < chosen.size(); ++i) {

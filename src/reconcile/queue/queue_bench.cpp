@@ -256,8 +256,9 @@ void print_row(std::string_view queue, std::string_view size_class,
 
 void print_measured(std::string_view queue, const Measured& measured) {
   print_row(queue, "all", measured.all());
-  for (size_t i = 0; i < class_names.size(); ++i)
+  for (size_t i = 0; i < class_names.size(); ++i) {
     print_row("", class_names[i], measured.waits_s[i]);
+  }
   std::printf(
       "  %-28s GPUs used while tasks arrive %.1f %%, last task ended after %.0f s, starved %zu, "
       "longest queue %zu, a pass takes %.0f us (p99 %.0f us)\n",

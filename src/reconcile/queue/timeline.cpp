@@ -141,8 +141,9 @@ bool Timeline::may_take(const placement::Demand& demand, base::Time at) {
 model::ContainerInstance Timeline::instance_at(base::Time at) const {
   model::ContainerInstance made = outline_of(*instance_);
   for (const RunningTask& running_task : running_) {
-    if (running_task.until <= at && running_task.until != unknown_time)
+    if (running_task.until <= at && running_task.until != unknown_time) {
       release(made, *running_task.task);
+    }
   }
   return made;
 }
@@ -217,8 +218,9 @@ bool Timeline::takes_when_drained(const Requirements& need,
         running_task.until == unknown_time && (!model::service_of(*running_task.task).empty() ||
                                                running_task.task->started_at.value_or(old) < old);
     if (!stays) release(then, *running_task.task);
-    if (stays && need.distinct_instance && running_task.task->group == need.request.group)
+    if (stays && need.distinct_instance && running_task.task->group == need.request.group) {
       return false;
+    }
   }
   for (const Requirements* const other : others) {
     if (need.distinct_instance && same_group(*other, need)) return false;

@@ -54,8 +54,9 @@ class DoubleBooking final : public Checker {
     check(state);
     if (world().expectations().deregistered.empty()) return;
     for (const auto& [arn, task] : state.tasks) {
-      if (world().expectations().deregistered.contains(task.instance.str()))
+      if (world().expectations().deregistered.contains(task.instance.str())) {
         given_up_.insert(arn.str());
+      }
     }
   }
 
@@ -126,8 +127,9 @@ class DoubleBooking final : public Checker {
     const placement::CoreSet cores = placement::parse_cpu_list(task.held.cpuset);
     for (int32_t core = cores.next(0); core >= 0; core = cores.next(core + 1)) {
       const auto [other, first] = held.cores.emplace(core, id);
-      if (!first)
+      if (!first) {
         fail(base::format("core {} is given to tasks {} and {}", core, id, other->second));
+      }
     }
     for (const model::GpuAssignment& gpu : task.held.gpus) {
       if (gpu.shared) {

@@ -38,8 +38,9 @@ class GroupsBounded final : public Checker {
         for (const std::string& key : {machine.token, machine.id}) {
           if (key.empty()) continue;
           const auto [other, first] = groups.emplace(key, name);
-          if (!first)
+          if (!first) {
             fail(base::format("{} is a machine of {} and of {}", key, name, other->second));
+          }
         }
       }
       if (!has_new || alive <= group.max_size) continue;

@@ -35,8 +35,9 @@ class MachinesDrained final : public Checker {
     const control::Settings& settings = world().server().settings();
     if (machine->changed_at + settings.machines.drain_within <= turn.now) return;
     for (const auto& [arn, task] : turn.state.tasks) {
-      if (task.last_status == model::TaskStatus::Stopped || is_of_daemon(turn.state, task))
+      if (task.last_status == model::TaskStatus::Stopped || is_of_daemon(turn.state, task)) {
         continue;
+      }
       const auto* const instance = model::find_instance(turn.state, task.instance);
       if (instance == nullptr || instance->ec2_instance_id != order.id ||
           instance->status == model::InstanceStatus::Inactive) {

@@ -105,8 +105,9 @@ class QueueFair final : public Checker {
              unit.members != one.members;
     };
     const auto after = waiting_units(turn.state, world().expectations());
-    if (std::ranges::any_of(before_, competes) || std::ranges::any_of(after, competes))
+    if (std::ranges::any_of(before_, competes) || std::ranges::any_of(after, competes)) {
       return false;
+    }
     const Holders holders = holders_of(turn.state);
     return gpus_of(one.share, holders).most < gpus_of(other.share, holders).least;
   }

@@ -100,8 +100,9 @@ class ServicesConverge final : public Checker {
   bool cannot_go_on(const ServiceView& view, const Family& family, int32_t current,
                     int32_t others) {
     // Neither may one stop before a new one runs, nor a new one start before one has stopped.
-    if (others > 0 && current + others >= view.most() && view.serving() <= view.least())
+    if (others > 0 && current + others >= view.most() && view.serving() <= view.least()) {
       return true;
+    }
     if (has_place(view.state, family)) return false;
     // An old one that may go would make room, or at least go.
     return others == 0 || view.serving() <= view.least();

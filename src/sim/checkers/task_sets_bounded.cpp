@@ -34,8 +34,9 @@ class TaskSetsBounded final : public Checker {
       for (const auto& [arn, service] : turn.state.services) {
         const auto before = before_.find(arn);
         if (before == before_.end() || service.status != model::ServiceStatus::Active) continue;
-        for (const model::TaskSet& set : service.task_sets)
+        for (const model::TaskSet& set : service.task_sets) {
           check(turn, service, set, before->second);
+        }
       }
     }
     remember(turn.state, turn.now);

@@ -22,8 +22,9 @@ class TrueReasons final : public Checker {
       if (!reply.result || call == turn.calls.end() || !call->second.run_task) continue;
       const auto* const answer = reply.result->get_if<api::ecs::RunTaskResponse>();
       if (answer == nullptr) continue;
-      if (!turn.alone || answer->failures.empty() || !is_new(turn, *call->second.run_task))
+      if (!turn.alone || answer->failures.empty() || !is_new(turn, *call->second.run_task)) {
         continue;
+      }
       check_refusal(turn.state, *call->second.run_task, answer->failures.back());
     }
   }

@@ -121,8 +121,9 @@ void GroupController::take_one(Step& step, const MachineNotLaunched& report) {
   end_launch(step, group.name, machine, was_wanted ? "Failed" : "Cancelled", report.reason);
   if (was_wanted) {
     reconcile::machines::note_launch_failed(group, machine.created_at, step.now);
-    if (const auto source = launch_source(step.state(), group))
+    if (const auto source = launch_source(step.state(), group)) {
       failed_source_[group.name] = *source;
+    }
   }
   due_.set_no_later(group.name, step.now);
   step.change(model::AutoScalingGroupPut{std::move(group)});

@@ -45,8 +45,9 @@ Answer<api::ec2::DescribeLaunchTemplatesResult> describe_launch_templates(
   api::ec2::DescribeLaunchTemplatesResult response;
   response.launch_templates.set_present();
   for (const auto& [id, one] : step.state().launch_templates) {
-    if (!names_template(request, one) || !passes(filters, facts_of(one)) || !page.wants(id))
+    if (!names_template(request, one) || !passes(filters, facts_of(one)) || !page.wants(id)) {
       continue;
+    }
     if (!page.add(id)) break;
     response.launch_templates.push_back(describe_template(step, one));
   }

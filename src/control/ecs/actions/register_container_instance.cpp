@@ -49,8 +49,9 @@ base::Result<void> take_resources(const api::ecs::RegisterContainerInstanceReque
   if (request.total_resources.empty() && type != nullptr) {
     instance.cpu_units = int64_t{type->vcpus} * 1024;
     instance.memory_mib = type->memory_mib;
-    for (const uint16_t port : default_reserved_ports)
+    for (const uint16_t port : default_reserved_ports) {
       instance.reserved_ports.insert({port, false});
+    }
   }
   if (instance.cpu_units <= 0 || instance.memory_mib <= 0) {
     return invalid_parameter(
@@ -158,8 +159,9 @@ base::Result<void> check_gpu_owner(Step& step, const model::ContainerInstance& m
     }
     left_behind.push_back(arn);
   }
-  for (const model::InstanceArn& arn : left_behind)
+  for (const model::InstanceArn& arn : left_behind) {
     step.change(model::InstanceDeregistered{arn, step.now});
+  }
   return {};
 }
 

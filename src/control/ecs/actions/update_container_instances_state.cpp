@@ -15,10 +15,12 @@ constexpr size_t most_instances = 10;
 
 base::Result<model::InstanceStatus> wanted_status(
     const api::ecs::UpdateContainerInstancesStateRequest& request) {
-  if (request.status == api::ecs::ContainerInstanceStatus::Active)
+  if (request.status == api::ecs::ContainerInstanceStatus::Active) {
     return model::InstanceStatus::Active;
-  if (request.status == api::ecs::ContainerInstanceStatus::Draining)
+  }
+  if (request.status == api::ecs::ContainerInstanceStatus::Draining) {
     return model::InstanceStatus::Draining;
+  }
   return invalid_parameter(
       "The status of a container instance can be set to ACTIVE or to DRAINING only.");
 }
