@@ -168,6 +168,18 @@ class Sources(Fields):
                       task["stoppedReason"])
         self.assertIn("s3://settings/gone.env", task["stoppedReason"])
 
+    def test_an_environment_file_does_not_give_gpus(self):
+        folder = tempfile.mkdtemp(prefix="berth-env-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "gpus.env")
+        with open(path, "w") as file:
+            file.write("NVIDIA_VISIBLE_DEVICES=all\n")
+        task = self.stopped("envgpus", {**shell("exit 0"), "environmentFiles": [
+            {"type": "s3", "value": f"file://{path}"}]})
+        self.assertEqual("TaskFailedToStart", task["stopCode"], brief(task))
+        self.assertIn(f"file://{path} sets NVIDIA_VISIBLE_DEVICES, which only Berth sets",
+                      task["stoppedReason"])
+
 
 class Relations(Fields):
     def test_a_link_is_a_name_of_the_other_container(self):

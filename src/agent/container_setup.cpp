@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/container_variables.h"
 #include "agent/core/container_network.h"
 #include "agent/environment_files.h"
 #include "agent/host_ports.h"
@@ -14,21 +15,6 @@ namespace {
 
 core::OperationError setup_error(const std::string& message) {
   return {core::Cause::BadParameter, "ResourceInitializationError", message};
-}
-
-std::string name_of(const std::string& variable) {
-  return variable.substr(0, variable.find('='));
-}
-
-// Those that are there already stand.
-void add_variables(json::Value& body, const Variables& variables) {
-  json::Value all = body["Env"].is_array() ? body["Env"] : json::Value::array();
-  std::map<std::string, bool> known;
-  for (const json::Value& one : all.items()) known[name_of(one.text_or(""))] = true;
-  for (const auto& [name, value] : variables) {
-    if (!known.contains(name)) all.push(name + "=" + value);
-  }
-  body.set("Env", std::move(all));
 }
 
 SetupResult<void> add_files(const SetupParts& parts, const Keys& keys,
@@ -46,7 +32,7 @@ SetupResult<void> add_files(const SetupParts& parts, const Keys& keys,
           setup_error(base::format("failed to download env files: {}: {}", variables.error().code,
                                    variables.error().message)));
     }
-    add_variables(request.body, *variables);
+    if (auto added = add_file_variables(request.body, file, *variables); !added) return added;
   }
   return {};
 }
@@ -61,28 +47,21 @@ void set_log_option(json::Value& body, const std::string& name, const std::strin
   body.set("HostConfig", std::move(host));
 }
 
-// A secret wins over a variable of the same name, as in the official agent.
 SetupResult<void> add_secrets(const SetupParts& parts, const Keys& keys,
                               core::CreateContainer& request) {
   if (request.secrets.empty()) return {};
   const auto values = fetch_secrets(parts.api, request.secrets, keys);
   if (!values) return std::unexpected(values.error());
-  json::Value variables = json::Value::array();
-  std::map<std::string, std::string> secret;
+  Variables variables;
   for (size_t i = 0; i < request.secrets.size(); ++i) {
     const acs::Secret& one = request.secrets[i];
     if (one.target == "LOG_DRIVER") {
       set_log_option(request.body, one.name, (*values)[i]);
     } else {
-      secret[one.name] = (*values)[i];
+      variables[one.name] = (*values)[i];
     }
   }
-  for (const json::Value& one : request.body["Env"].items()) {
-    if (!secret.contains(name_of(one.text_or("")))) variables.push(one);
-  }
-  for (const auto& [name, value] : secret) variables.push(name + "=" + value);
-  request.body.set("Env", std::move(variables));
-  return {};
+  return add_secret_variables(request.body, variables);
 }
 
 // Whether Docker's machine is this one, so that its cgroups are.

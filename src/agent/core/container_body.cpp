@@ -9,12 +9,12 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "model/reserved_variables.h"
 
 namespace agent::core {
 namespace {
 
 constexpr std::string_view config_error = "DockerClientConfigError";
-constexpr std::string_view visible_devices = "NVIDIA_VISIBLE_DEVICES";
 // A directory whose entries ask the NVIDIA runtime for GPUs, whatever the variable says.
 constexpr std::string_view volume_devices = "/var/run/nvidia-container-devices";
 constexpr int64_t least_memory = 6 * base::bytes_per_mib;  // Docker refuses less.
@@ -141,11 +141,13 @@ void add_agent_environment(const Config& config, const Task& task, size_t index,
 void set_gpu_environment(const Config& config, const GpuAccess& gpus, bool image_asks,
                          StringMap& environment, json::Value& host) {
   if (gpus.uuids.empty()) {
-    const bool asks = image_asks || environment.contains(std::string(visible_devices));
-    if (asks) environment[std::string(visible_devices)] = "void";
+    const bool asks =
+        image_asks || environment.contains(std::string(model::visible_devices_variable));
+    if (asks) environment[std::string(model::visible_devices_variable)] = "void";
     return;
   }
-  environment[std::string(visible_devices)] = base::format("{}", base::join(gpus.uuids, ","));
+  environment[std::string(model::visible_devices_variable)] =
+      base::format("{}", base::join(gpus.uuids, ","));
   if (!gpus.sharing) return;
   environment["CUDA_MPS_PIPE_DIRECTORY"] = config.mps_pipe_directory;
   environment["CUDA_MPS_LOG_DIRECTORY"] = config.mps_log_directory;

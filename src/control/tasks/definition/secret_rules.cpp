@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "control/tasks/definition/rules.h"
 #include "control/tasks/secret_references.h"
+#include "model/reserved_variables.h"
 
 namespace control {
 namespace {
@@ -33,6 +34,13 @@ base::Result<void> check_references(const Container& container, std::string_view
     const std::string name = secret.name.value_or("");
     if (name.empty()) {
       return invalid_setting(container, base::format("A secret in {} has no name.", member));
+    }
+    if (model::is_reserved_variable(name)) {
+      return invalid_setting(
+          container,
+          base::format("The secret {} in {} has the name of a variable that Berth sets, from the "
+                       "GPUs that the task is given: give it another name.",
+                       name, member));
     }
     if (!names.insert(name).second) {
       return invalid_setting(container,
