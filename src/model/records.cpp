@@ -91,7 +91,8 @@ std::optional<std::string> print_one(const Records& records, const Key& key) {
 }
 
 // ---- One row a kind of record: the beginning of its keys, what they go on with (nothing where
-// there is one such record), its JSON, how it is loaded, and the keys of all that a state has.
+// there is one such record), its JSON, how it is loaded, which answers with what its key goes on
+// with, and the keys of all that a state has.
 
 template <class Key>
 struct Row;
@@ -106,11 +107,12 @@ struct ByArn {
   static std::optional<std::string> encode(const ClusterState& state, const Key& key) {
     return print_one(state.*map, key);
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     auto record = TRY(api::parse<RecordOf<map>>(value));
     Key key = record.*arn;
+    std::string loaded = name(key);
     (state.*map).emplace(std::move(key), std::move(record));
-    return {};
+    return loaded;
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -139,11 +141,11 @@ struct ByName {
   static std::optional<std::string> encode(const ClusterState& state, const Key& key) {
     return print_one(state.*map, in_map(name(key)));
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     auto record = TRY(api::parse<RecordOf<map>>(value));
-    auto key = in_map(text_of(record.*member));
-    (state.*map).emplace(std::move(key), std::move(record));
-    return {};
+    std::string loaded = text_of(record.*member);
+    (state.*map).emplace(in_map(loaded), std::move(record));
+    return loaded;
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -224,7 +226,7 @@ struct Row<ServiceEventsKey> {
   static std::optional<std::string> encode(const ClusterState& state, const ServiceEventsKey& key) {
     return Events::encode(state, key.service);
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     return Events::load(state, value);
   }
   template <class Take>
@@ -242,11 +244,12 @@ struct Row<InstanceArn> {
     if (instance == nullptr) return std::nullopt;
     return api::print(record_of(*instance));
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     ContainerInstance instance = instance_from(TRY(api::parse<InstanceRecord>(value)));
     InstanceArn arn = instance.arn;
+    std::string loaded = name(arn);
     state.instances.emplace(std::move(arn), std::move(instance));
-    return {};
+    return loaded;
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -269,11 +272,17 @@ struct Row<TaskDefinitionArn> {
     if (definition == nullptr) return std::nullopt;
     return api::print(*definition);
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     auto definition = TRY(api::parse<TaskDefinition>(value));
     const int32_t revision = definition.revision;
-    state.task_definitions[definition.family].emplace(revision, std::move(definition));
-    return {};
+    const std::string& family = definition.family;
+    const std::string arn = definition.definition.task_definition_arn.value_or("");
+    if (short_id(arn) != base::format("{}:{}", family, revision)) {
+      return base::fail("", "its taskDefinitionArn is another one's");
+    }
+    std::string loaded = base::format("{}/{}", family, revision);
+    state.task_definitions[family].emplace(revision, std::move(definition));
+    return loaded;
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -295,10 +304,10 @@ struct ByNameAndValue {
     if (found == (state.*map).end()) return std::nullopt;
     return api::print(Record{found->first, found->second});
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     auto record = TRY(api::parse<Record>(value));
-    (state.*map)[std::move(record.*name_member)] = std::move(record.*value_member);
-    return {};
+    (state.*map)[record.*name_member] = std::move(record.*value_member);
+    return std::move(record.*name_member);
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -328,10 +337,11 @@ struct Row<ClientTokenKey> {
   static std::optional<std::string> encode(const ClusterState& state, const ClientTokenKey& key) {
     return print_one(state.client_tokens, std::pair(key.cluster, key.token));
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     auto token = TRY(api::parse<ClientToken>(value));
+    std::string loaded = name({token.cluster, token.token});
     state.client_tokens.emplace(std::pair(token.cluster, token.token), std::move(token));
-    return {};
+    return loaded;
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -348,9 +358,9 @@ struct Row<SequenceNumbersKey> {
   static std::optional<std::string> encode(const ClusterState& state, const SequenceNumbersKey&) {
     return api::print(SequenceNumbersRecord{state.sequence_numbers_reserved});
   }
-  static base::Result<void> load(ClusterState& state, std::string_view value) {
+  static base::Result<std::string> load(ClusterState& state, std::string_view value) {
     state.sequence_numbers_reserved = TRY(api::parse<SequenceNumbersRecord>(value)).reserved_until;
-    return {};
+    return std::string();
   }
   template <class Take>
   static void each(const ClusterState& state, Take take) {
@@ -463,11 +473,19 @@ base::Error corrupt(std::string_view key, std::string_view why) {
                        key, why)};
 }
 
+template <class Key>
+base::Result<void> load_as(ClusterState& state, std::string_view key, std::string_view value) {
+  const std::string loaded = TRY(Row<Key>::load(state, value));
+  if (key.substr(Row<Key>::prefix.size()) == loaded) return {};
+  return base::fail("", base::format("what it holds belongs to {}{}", Row<Key>::prefix, loaded));
+}
+
 template <class... Keys>
 base::Result<void> load_any(const std::variant<Keys...>* /*these*/, ClusterState& state,
                             std::string_view key, std::string_view value) {
   base::Result<void> loaded = base::fail("", "no kind of record has such a key");
-  ((key.starts_with(Row<Keys>::prefix) && (loaded = Row<Keys>::load(state, value), true)) || ...);
+  ((key.starts_with(Row<Keys>::prefix) && (loaded = load_as<Keys>(state, key, value), true)) ||
+   ...);
   return loaded;
 }
 
