@@ -56,7 +56,7 @@ void apply_one(ClusterState& state, const TaskPlaced& change) {
     const GpuSlot& gpu = gpu_of(instance_of(state, placed->second.instance), held.gpu);
     CHECK(gpu.state == GpuState::Idle || (held.shared && gpu.state == GpuState::NvidiaMps));
   }
-  hold(state, placed->second);
+  CHECK(hold(state, placed->second));
 }
 
 void apply_one(ClusterState& state, const TaskStopRequested& change) {

@@ -90,15 +90,16 @@ void count_status(ClusterState& state, const Task& task, int32_t by) {
   }
 }
 
-void hold(ClusterState& state, const Task& task) {
+bool hold(ClusterState& state, const Task& task) {
   ContainerInstance& instance = instance_with(state, task);
-  CHECK(take(instance, task.arn, task.held));
+  if (!take(instance, task.arn, task.held)) return false;
   for (const GpuAssignment& given : task.held.gpus) {
     refresh_gpu(state, *gpu_of(instance, given.gpu));
   }
   CHECK(instance.tasks.insert(task.arn).second);
   count_status(state, task, +1);
   state.tasks_by_group[{task.cluster, task.group}].insert(task.arn);
+  return true;
 }
 
 void wait(ClusterState& state, const Task& task) {

@@ -5,8 +5,9 @@
 
 namespace model {
 
-// The task takes what it holds on its instance. CHECKs that nothing is given twice.
-void hold(ClusterState& state, const Task& task);
+// The task takes what it holds on its instance. False: some of it is not there, or is given
+// already; the state is of no use then.
+[[nodiscard]] bool hold(ClusterState& state, const Task& task);
 // The task lets go of all that it holds.
 void let_go(ClusterState& state, const Task& task);
 // The task, which has no instance, is in the indexes of tasks that wait; and no longer.

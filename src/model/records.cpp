@@ -541,7 +541,11 @@ base::Result<void> finish_load(ClusterState& state) {
     if (task.waiting || find_instance(state, task.instance) == nullptr) {
       return base::fail(corrupt(arn.str(), "its container instance has no record"));
     }
-    hold(state, task);
+    if (!hold(state, task)) {
+      return base::fail(corrupt(arn.str(),
+                                "it holds what its container instance does not have, or has given "
+                                "to another task"));
+    }
   }
   return {};
 }

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+
 namespace model {
 namespace {
 
@@ -28,6 +33,28 @@ TEST(Records, what_stands_under_the_key_of_another_is_refused) {
     EXPECT_NE(loaded.error().message.find(row.key), std::string::npos) << loaded.error().message;
     EXPECT_NE(loaded.error().message.find(row.part), std::string::npos) << loaded.error().message;
   }
+}
+
+TEST(Records, a_task_that_holds_what_its_instance_has_not_is_refused) {
+  ClusterState state;
+  const std::string arn = "arn:aws:ecs:r:1:task/c/1";
+  const std::pair<std::string, std::string> records[] = {
+      {"instance/c/i", R"({"arn": "arn:aws:ecs:r:1:container-instance/c/i", "cluster": "c"})"},
+      {"task-definition/f/1", R"({"family": "f", "revision": 1, "definition":
+          {"taskDefinitionArn": "arn:aws:ecs:r:1:task-definition/f:1"}})"},
+      {"task/c/1", base::format(R"({{"arn": "{}", "cluster": "c",
+          "instance": "arn:aws:ecs:r:1:container-instance/c/i", "lastStatus": "RUNNING",
+          "definition": "arn:aws:ecs:r:1:task-definition/f:1",
+          "held": {{"gpus": [{{"container": "main", "gpu": "GPU-gone"}}]}}}})",
+                                arn)}};
+  for (const auto& [key, value] : records) {
+    const auto loaded = load_record(state, key, value);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+  }
+  const auto made = finish_load(state);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, "StoreCorrupt");
+  EXPECT_NE(made.error().message.find(arn), std::string::npos) << made.error().message;
 }
 
 }  // namespace
