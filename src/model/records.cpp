@@ -262,7 +262,7 @@ template <>
 struct Row<TaskDefinitionArn> {
   static constexpr std::string_view prefix = "task-definition/";
   static std::string name(const TaskDefinitionArn& key) {
-    std::string name = name_in(key.str());
+    std::string name(short_id(key.str()));
     name[name.rfind(':')] = '/';
     return name;
   }
