@@ -15,6 +15,9 @@
 namespace control {
 namespace {
 
+// Observers that answer each other's changes for ever are a mistake in them.
+constexpr size_t most_rounds = 100;
+
 // Restricted keys are held here to their operations, and by each operation to what is their own.
 base::Result<api::Any> answer(Step& step, const ApiCall& call) {
   step.caller.access = TRY(current_access(step));
@@ -54,15 +57,16 @@ Output Core::step(Input input, base::Time now) {
 void Core::run_observers(Step& step) {
   const std::vector<model::Change>& changes = step.changes();
   std::vector<size_t> seen(observers_.size());
-  bool have_ticked = false;
-  for (bool again = true; again; have_ticked = true) {
+  bool again = true;
+  for (size_t round = 0; again; ++round) {
+    CHECK(round < most_rounds);
     again = false;
     for (size_t i = 0; i < observers_.size(); ++i) {
       const size_t before = changes.size();
       for (size_t next = seen[i]; next < before; ++next) {
         observers_[i]->observe(step, changes[next]);
       }
-      if (!have_ticked) observers_[i]->tick(step);
+      if (round == 0) observers_[i]->tick(step);
       seen[i] = changes.size();  // What it has changed itself is news to the others only.
       again = again || seen[i] > before;
     }

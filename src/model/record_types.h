@@ -43,6 +43,8 @@ struct InstanceRecord {
   std::string capacity_provider;
 };
 API_DESCRIBED(InstanceRecord);
+InstanceRecord record_of(const ContainerInstance& instance);
+ContainerInstance instance_from(InstanceRecord record);
 
 struct SequenceNumbersRecord {
   int64_t reserved_until = 0;

@@ -9,76 +9,6 @@
 namespace model {
 namespace {
 
-InstanceRecord record_of(const ContainerInstance& instance) {
-  InstanceRecord record{
-      .arn = instance.arn,
-      .cluster = instance.cluster,
-      .ec2_instance_id = instance.ec2_instance_id,
-      .status = instance.status,
-      .version = instance.version,
-      .registered_at = instance.registered_at,
-      .agent_version = instance.agent_version,
-      .agent_hash = instance.agent_hash,
-      .docker_version = instance.docker_version,
-      .external = instance.external,
-      .emulated_instance_type = instance.emulated_instance_type,
-      .gpu_driver_version = instance.gpu_driver_version,
-      .cpu_units = instance.cpu_units,
-      .memory_mib = instance.memory_mib,
-      .reserved_ports = {instance.reserved_ports.begin(), instance.reserved_ports.end()},
-      .attributes = instance.attributes,
-      .gpus = {},
-      .tags = instance.tags,
-      .agent_connected = instance.agent_connected,
-      .status_reason = instance.status_reason,
-      .connected_changed_at = instance.connected_changed_at,
-      .capacity_provider = instance.capacity_provider};
-  for (const GpuSlot& gpu : instance.gpus) {
-    const bool quarantined = gpu.state == GpuState::Quarantined;
-    record.gpus.push_back({gpu.device,
-                           quarantined ? gpu.reason : std::string(),
-                           {gpu.unproven_tasks.begin(), gpu.unproven_tasks.end()},
-                           gpu.released_unproven});
-  }
-  return record;
-}
-
-ContainerInstance instance_from(InstanceRecord record) {
-  ContainerInstance instance;
-  instance.arn = std::move(record.arn);
-  instance.cluster = std::move(record.cluster);
-  instance.ec2_instance_id = std::move(record.ec2_instance_id);
-  instance.status = record.status;
-  instance.version = record.version;
-  instance.registered_at = record.registered_at;
-  instance.agent_version = std::move(record.agent_version);
-  instance.agent_hash = std::move(record.agent_hash);
-  instance.docker_version = std::move(record.docker_version);
-  instance.external = record.external;
-  instance.emulated_instance_type = std::move(record.emulated_instance_type);
-  instance.gpu_driver_version = std::move(record.gpu_driver_version);
-  instance.cpu_units = record.cpu_units;
-  instance.memory_mib = record.memory_mib;
-  instance.reserved_ports = {record.reserved_ports.begin(), record.reserved_ports.end()};
-  instance.attributes = std::move(record.attributes);
-  for (GpuRecord& gpu : record.gpus) {
-    const bool quarantined = !gpu.quarantined.empty();
-    instance.gpus.push_back(
-        {.device = std::move(gpu.device),
-         .state = quarantined ? GpuState::Quarantined : GpuState::Idle,
-         .reason = std::move(gpu.quarantined),
-         .unproven_tasks = {gpu.unproven_tasks.begin(), gpu.unproven_tasks.end()},
-         .released_unproven = gpu.released_unproven,
-         .holders = {}});
-  }
-  instance.tags = std::move(record.tags);
-  instance.agent_connected = record.agent_connected;
-  instance.status_reason = std::move(record.status_reason);
-  instance.connected_changed_at = record.connected_changed_at;
-  instance.capacity_provider = std::move(record.capacity_provider);
-  return instance;
-}
-
 // What an ARN has behind the kind of its resource: "<cluster>/<id>".
 std::string name_in(std::string_view arn) {
   return std::string(arn.substr(arn.find('/') + 1));
@@ -370,103 +300,6 @@ struct Row<SequenceNumbersKey> {
   }
 };
 
-// ---- What each change writes.
-
-struct KeysOf {
-  const ClusterState& state;
-  std::set<RecordKey>& keys;
-
-  void operator()(const ClusterPut& change) const { keys.insert(change.cluster.name); }
-  void operator()(const ClusterDeleted& change) const { keys.insert(change.cluster); }
-  void operator()(const TaskDefinitionRegistered& change) const {
-    keys.insert(
-        TaskDefinitionArn(change.task_definition.definition.task_definition_arn.value_or("")));
-  }
-  void operator()(const TaskDefinitionDeleted& change) const {
-    keys.insert(change.arn);
-    const std::string_view name = short_id(change.arn.str());
-    keys.insert(Named<DeletedRevisionsRecord>(std::string(name.substr(0, name.rfind(':')))));
-  }
-  void operator()(const InstanceRegistered& change) const { keys.insert(change.instance.arn); }
-  void operator()(const TaskQueued& change) const { keys.insert(change.task.arn); }
-  void operator()(const TaskWaits&) const {}
-  void operator()(const TaskPlaced& change) const { keys.insert(change.task.arn); }
-  void operator()(const TaskReported& change) const {
-    keys.insert(change.arn);
-    const Task* const task = find_task(state, change.arn);
-    if (!change.gpu_releases.empty() && task != nullptr) keys.insert(task->instance);
-  }
-  void operator()(const TaskAcknowledged&) const {}
-  void operator()(const TagsSet& change) const {
-    std::visit([this](const auto& resource) { keys.insert(resource); }, change.resource);
-  }
-  void operator()(const ServicePut& change) const { keys.insert(change.service.arn); }
-  void operator()(const ServiceEventAdded& change) const {
-    keys.insert(ServiceEventsKey{change.arn});
-  }
-  void operator()(const ServiceRevisionPut& change) const { keys.insert(change.revision.arn); }
-  void operator()(const ServiceDeploymentPut& change) const { keys.insert(change.deployment.arn); }
-  void operator()(const ServiceForgotten& change) const {
-    keys.insert(change.arn);
-    keys.insert(ServiceEventsKey{change.arn});
-  }
-  void operator()(const InstanceObserved&) const {}
-  void operator()(const CapacityProviderPut& change) const {
-    keys.insert(CapacityProviderName(change.provider.name));
-  }
-  void operator()(const CapacityProviderForgotten& change) const {
-    keys.insert(CapacityProviderName(change.name));
-  }
-  void operator()(const AutoScalingGroupPut& change) const {
-    keys.insert(Named<AutoScalingGroup>(change.group.name));
-  }
-  void operator()(const AutoScalingGroupForgotten& change) const {
-    keys.insert(Named<AutoScalingGroup>(change.name));
-    keys.insert(Named<ScalingActivities>(change.name));
-  }
-  void operator()(const ScalingActivityPut& change) const {
-    keys.insert(Named<ScalingActivities>(change.activity.group));
-  }
-  void operator()(const LaunchConfigurationPut& change) const {
-    keys.insert(Named<LaunchConfiguration>(change.configuration.name));
-  }
-  void operator()(const LaunchConfigurationForgotten& change) const {
-    keys.insert(Named<LaunchConfiguration>(change.name));
-  }
-  void operator()(const LaunchTemplatePut& change) const {
-    keys.insert(Named<LaunchTemplate>(change.launch_template.id));
-  }
-  void operator()(const LaunchTemplateForgotten& change) const {
-    keys.insert(Named<LaunchTemplate>(change.id));
-  }
-  void operator()(const AgentKeyPut& change) const { keys.insert(Named<AgentKey>(change.key.id)); }
-  void operator()(const AgentKeyRemoved& change) const { keys.insert(Named<AgentKey>(change.id)); }
-  void operator()(const JoinTokenPut& change) const {
-    keys.insert(Named<JoinToken>(change.token.id));
-  }
-  void operator()(const JoinTokenRemoved& change) const {
-    keys.insert(Named<JoinToken>(change.id));
-  }
-  void operator()(const AccountSettingPut& change) const {
-    keys.insert(Named<AccountSettingRecord>(change.name));
-  }
-  void operator()(const AccountSettingRemoved& change) const {
-    keys.insert(Named<AccountSettingRecord>(change.name));
-  }
-  void operator()(const SequenceNumbersReserved&) const { keys.insert(SequenceNumbersKey{}); }
-  void operator()(const ClientTokenUsed& change) const {
-    keys.insert(ClientTokenKey{change.token.cluster, change.token.token});
-  }
-  void operator()(const ClientTokenExpired& change) const {
-    keys.insert(ClientTokenKey{change.cluster, change.token});
-  }
-  // The rest alters the one thing that its ARN names.
-  template <class OneThing>
-  void operator()(const OneThing& change) const {
-    keys.insert(change.arn);
-  }
-};
-
 base::Error corrupt(std::string_view key, std::string_view why) {
   return {"StoreCorrupt",
           base::format("The record {} cannot be read: {}. Restore a backup, or repair the record.",
@@ -502,10 +335,6 @@ std::string print(const RecordKey& key) {
   return std::visit(
       []<class Key>(const Key& one) { return std::string(Row<Key>::prefix) + Row<Key>::name(one); },
       key);
-}
-
-void add_record_keys(const ClusterState& state, const Change& change, std::set<RecordKey>& keys) {
-  std::visit(KeysOf{state, keys}, change);
 }
 
 std::optional<std::string> encode_record(const ClusterState& state, const RecordKey& key) {

@@ -34,11 +34,11 @@ base::Result<Call> call_of(const api::Service& service, std::string_view name) {
   call.service = &service;
   call.operation = TRY(operation_named(service, name));
   const ServiceRow* const row = find_service(service.name);
+  call.action = control::find_action(service.name, call.operation->name);
   const auto destination =
-      row == nullptr ? std::nullopt : row->destination(service, *call.operation);
+      row == nullptr ? std::nullopt : row->destination(*call.operation, call.action);
   if (!destination) return base::fail(control::not_offered(service.name, call.operation->name));
   call.destination = *destination;
-  call.action = control::find_action(service.name, call.operation->name);
   call.input = api::Any::create(*call.operation->input);
   return call;
 }

@@ -2,24 +2,23 @@
 
 #include <algorithm>
 
-#include "control/operations.h"
 #include "secrets/service.h"
 
 namespace server {
 namespace {
 
-std::optional<Destination> of_core(const api::Service& service, const api::Operation& operation) {
+std::optional<Destination> of_core(const api::Operation& operation, const control::Action* action) {
   if (operation.name == "ExecuteCommand") return Destination::ExecuteCommand;
-  if (control::find_action(service.name, operation.name) == nullptr) return std::nullopt;
+  if (action == nullptr) return std::nullopt;
   return Destination::Core;
 }
 
 // Every operation that has shapes is built.
-std::optional<Destination> of_logs(const api::Service&, const api::Operation&) {
+std::optional<Destination> of_logs(const api::Operation&, const control::Action*) {
   return Destination::Logs;
 }
 
-std::optional<Destination> of_secrets(const api::Service&, const api::Operation& operation) {
+std::optional<Destination> of_secrets(const api::Operation& operation, const control::Action*) {
   if (operation.name == "ResumeSession" || operation.name == "TerminateSession") {
     return Destination::SessionManager;
   }
@@ -27,7 +26,7 @@ std::optional<Destination> of_secrets(const api::Service&, const api::Operation&
   return Destination::Secrets;
 }
 
-std::optional<Destination> of_identity(const api::Service&, const api::Operation& operation) {
+std::optional<Destination> of_identity(const api::Operation& operation, const control::Action*) {
   if (operation.name != "GetCallerIdentity") return std::nullopt;
   return Destination::CallerIdentity;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/service.h"
+#include "control/step/action.h"
 
 namespace server {
 
@@ -23,8 +24,9 @@ enum class Destination : uint8_t {
 struct ServiceRow {
   const api::Service& (*service)();
   size_t body_limit;  // Bytes.
-  // nullopt: Berth does not offer the operation.
-  std::optional<Destination> (*destination)(const api::Service&, const api::Operation&);
+  // Who answers the operation, whose action in the core is given, or null. nullopt: Berth does not
+  // offer it.
+  std::optional<Destination> (*destination)(const api::Operation&, const control::Action*);
 };
 
 // The names that credential scopes may have.
