@@ -108,6 +108,10 @@ true""", environment=[{"name": "OWN", "value": "1"}])
         self.assertIn("sees: its own", text)
         self.assertNotIn("found:", text)
         self.assertEqual("RUNNING", tasks.describe(self.victim)["lastStatus"])
+        self.assertIn("most processes: 32768", look("forks", (
+            "for file in /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max; do\n"
+            "  [ ! -f $file ] || echo most processes: $(cat $file)\n"
+            "done")))
 
     def test_another_tasks_credentials_and_metadata(self):
         """Also for who has learnt the ids of the victim's endpoints."""

@@ -180,6 +180,15 @@ class Sources(Fields):
         self.assertIn(f"file://{path} sets NVIDIA_VISIBLE_DEVICES, which only Berth sets",
                       task["stoppedReason"])
 
+    def test_a_link_to_the_machines_devices_does_not_give_gpus(self):
+        folder = tempfile.mkdtemp(prefix="berth-devices-")
+        self.addCleanup(shutil.rmtree, folder)
+        os.symlink("/dev", os.path.join(folder, "devices"))
+        task = self.stopped("linkeddevices", {**shell("exit 0"), "linuxParameters": {
+            "devices": [{"hostPath": os.path.join(folder, "devices")}]}})
+        self.assertEqual("TaskFailedToStart", task["stopCode"], brief(task))
+        self.assertIn("devices leads to a GPU of this machine", task["containers"][0]["reason"])
+
 
 class Relations(Fields):
     def test_a_link_is_a_name_of_the_other_container(self):

@@ -72,6 +72,7 @@ core::Config make_config(const AgentOptions& options) {
   config.random_seed = base::system_seed();
   config.pull_behavior = options.pull_behavior;
   config.stop_timeout = options.stop_timeout;
+  config.pids_limit = options.pids_limit;
   config.gpu_release_timeout = options.gpu_release_timeout;
   const MpsDirectories mps = mps_directories(options.data_dir);
   config.mps_pipe_directory = mps.pipe.string();

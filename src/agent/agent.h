@@ -88,6 +88,7 @@ struct AgentOptions {
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
   // A GPU that is still in use so long after its task's containers have ended is quarantined.
   base::Milliseconds gpu_release_timeout = std::chrono::seconds(60);
+  int64_t pids_limit = 32'768;  // Processes and threads of one container; 0: no limit.
   // How often containers are measured, and all that is measured is told to the control plane.
   base::Milliseconds metrics_interval = std::chrono::seconds(20);
   CleanupPolicy cleanup = {};

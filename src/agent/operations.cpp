@@ -7,6 +7,7 @@
 
 #include "agent/docker_calls.h"
 #include "agent/ecr.h"
+#include "agent/gpu_doors.h"
 #include "agent/log_shipping.h"
 #include "agent/metadata_server.h"
 #include "agent/namespace_socket.h"
@@ -62,7 +63,8 @@ void Operations::begin(core::Operation operation, Context context) {
   if (auto* create = std::get_if<core::CreateContainer>(&operation.request)) {
     gpu_.post([this, id = operation.id, request = std::move(*create),
                keys = std::move(context.keys)]() mutable {
-      auto setup = parts_.gpus->setup(request.gpus);
+      const auto checked = check_devices_are_no_gpus(request.body);
+      auto setup = checked ? parts_.gpus->setup(request.gpus) : std::unexpected(checked.error());
       parts_.inbox.push(GpuSetupDone{id, std::move(request), std::move(keys), std::move(setup)});
     });
   } else if (auto* probe = std::get_if<core::ProbeGpu>(&operation.request)) {

@@ -103,6 +103,11 @@ void add_task_settings(CLI::App& command, TaskSettings& settings) {
       ->envname("ECS_CONTAINER_STOP_TIMEOUT");
   command.add_option("--gpu-release-timeout", settings.gpu_release_timeout,
                      "A GPU still in use so long after its task has ended is quarantined: 60s.");
+  command
+      .add_option("--pids-limit", settings.pids_limit,
+                  "Processes and threads that one container may have; 0: no limit.")
+      ->check(CLI::Range(0, 4'194'304))
+      ->capture_default_str();
   command.add_option("--metrics-interval", settings.metrics_interval,
                      "How often what GPUs and containers use is measured and told: 20s.");
   command
@@ -159,6 +164,7 @@ base::Result<void> apply_task_settings(const TaskSettings& settings, agent::Agen
                         options.cleanup.interval));
   TRY_VOID(set_duration(settings.image_minimum_age, "--image-minimum-age", second,
                         options.cleanup.minimum_image_age));
+  options.pids_limit = settings.pids_limit;
   options.cleanup.images = !settings.no_image_cleanup;
   options.cleanup.most_images = static_cast<size_t>(settings.images_per_cleanup);
   options.cleanup.disk_percent = settings.disk_pressure_percent;

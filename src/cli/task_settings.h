@@ -24,6 +24,7 @@ struct TaskSettings {
   std::string stop_timeout;
   std::string gpu_release_timeout;
   std::string metrics_interval;
+  int64_t pids_limit = agent::AgentOptions{}.pids_limit;
   std::string image_cleanup_interval;
   std::string image_minimum_age;
   int images_per_cleanup = 5;

@@ -29,6 +29,7 @@ TEST(TaskSettings, without_settings_the_defaults_of_the_agent_stand) {
   EXPECT_EQ(options.metrics_interval, before.metrics_interval);
   EXPECT_EQ(options.cleanup.most_images, before.cleanup.most_images);
   EXPECT_EQ(options.cleanup.disk_percent, before.cleanup.disk_percent);
+  EXPECT_EQ(options.pids_limit, before.pids_limit);
 }
 
 TEST(TaskSettings, what_is_given_is_taken_and_what_is_wrong_is_named) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <utility>
 
 #include "agent/core/container_network.h"
@@ -9,14 +10,13 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "model/gpu_doors.h"
 #include "model/reserved_variables.h"
 
 namespace agent::core {
 namespace {
 
 constexpr std::string_view config_error = "DockerClientConfigError";
-// A directory whose entries ask the NVIDIA runtime for GPUs, whatever the variable says.
-constexpr std::string_view volume_devices = "/var/run/nvidia-container-devices";
 constexpr int64_t least_memory = 6 * base::bytes_per_mib;  // Docker refuses less.
 constexpr int32_t least_cpu_shares = 2;                    // The kernel's own minimum.
 
@@ -63,11 +63,13 @@ void add_relations(const Task& task, const acs::Container& container, json::Valu
   if (!from.empty()) host.set("VolumesFrom", json::Value::array(from));
 }
 
-void add_limits(const acs::Task& task, const acs::Container& container, json::Value& host) {
+void add_limits(const Config& config, const acs::Task& task, const acs::Container& container,
+                json::Value& host) {
   host.set("CpuShares", std::max(container.cpu, least_cpu_shares));
   const int64_t memory = memory_limit(task, container);
   if (memory > 0) host.set("Memory", std::max(memory * base::bytes_per_mib, least_memory));
   if (!task.berth_cpuset.empty()) host.set("CpusetCpus", task.berth_cpuset);
+  if (config.pids_limit > 0) host.set("PidsLimit", config.pids_limit);
   if (container.privileged) host.set("Privileged", true);
   if (task.pid_mode == "host") host.set("PidMode", "host");
   if (task.ipc_mode == "host" || task.ipc_mode == "none") host.set("IpcMode", task.ipc_mode);
@@ -81,18 +83,20 @@ base::Result<void> refuse_gpu_doors(const acs::Container& container, json::Value
   const auto refuse = [&](std::string_view what) {
     return base::fail(
         std::string(config_error),
-        base::format("Container '{}' takes {} by its path; GPUs are only given through "
+        base::format("Container '{}' takes GPUs by the path {}; they are only given through "
                      "resourceRequirements.",
                      container.name, what));
   };
   for (const json::Value& device : host["Devices"].items()) {
     const std::string path = device["PathOnHost"].text_or("");
-    if (path.starts_with("/dev/nvidia")) return refuse(path);
+    if (model::holds_gpu_devices(path)) return refuse(path);
   }
   for (const json::Value& bind : host["Binds"].items()) {
     const std::string text = bind.text_or("");
-    if (text.find(volume_devices) != std::string::npos) return refuse(volume_devices);
-    if (text.starts_with("/dev/nvidia")) return refuse("an NVIDIA device");
+    for (const auto part : std::views::split(text, ':')) {
+      const std::string_view path(part.begin(), part.end());
+      if (path.starts_with('/') && model::is_gpu_path(path)) return refuse(path);
+    }
   }
   return {};
 }
@@ -258,7 +262,7 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
   const std::vector<std::string> mounts = TRY(binds(task.payload, container));
   if (!mounts.empty()) host.set("Binds", json::Value::array(mounts));
   add_relations(task, container, host);
-  add_limits(task.payload, container, host);
+  add_limits(config, task.payload, container, host);
 
   merge_over(body, TRY(parse_docker_part(given.config, "dockerConfig.config")));
   merge_over(host, TRY(parse_docker_part(given.host_config, "dockerConfig.hostConfig")));

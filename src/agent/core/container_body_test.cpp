@@ -74,7 +74,16 @@ TEST(container_body, a_plain_container_has_the_least_that_docker_needs) {
       R"("com.amazonaws.ecs.task-arn":"arn:aws:ecs:r:1:task/c/0123456789abcdef0123456789abcdef",)"
       R"("com.amazonaws.ecs.task-definition-family":"f",)"
       R"("com.amazonaws.ecs.task-definition-version":"2","berth.agent":"agent-1"},)"
-      R"("HostConfig":{"NetworkMode":"bridge","CpuShares":2}})");
+      R"("HostConfig":{"NetworkMode":"bridge","CpuShares":2,"PidsLimit":32768}})");
+}
+
+TEST(container_body, processes_are_bounded_as_the_agent_was_told) {
+  Config few = config();
+  few.pids_limit = 100;
+  EXPECT_EQ(create_request(few, task_of(with("")), 0)->body["HostConfig"]["PidsLimit"].as_int64(),
+            100);
+  few.pids_limit = 0;
+  EXPECT_TRUE(create_request(few, task_of(with("")), 0)->body["HostConfig"]["PidsLimit"].is_null());
 }
 
 TEST(container_body, command_entry_point_and_limits) {
@@ -328,6 +337,9 @@ TEST(container_body, the_other_doors_to_gpus_are_shut) {
                           R"(\"/dev/nvidia0\",\"PathInContainer\":\"/dev/x\"}]}"})"))
                 .find("/dev/nvidia0"),
             std::string::npos);
+  EXPECT_NE(error_of(with(R"("dockerConfig":{"hostConfig":"{\"Devices\":[{\"PathOnHost\":)"
+                          R"(\"//dev/./nvidia0\",\"PathInContainer\":\"/dev/x\"}]}"})")),
+            "");
   EXPECT_NE(
       error_of(R"({"arn":"t/1","volumes":[{"name":"v","host":{"sourcePath":"/dev/null"}}],)"
                R"("containers":[{"name":"main","image":"i","mountPoints":[{"sourceVolume":"v",)"

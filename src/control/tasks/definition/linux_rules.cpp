@@ -3,6 +3,7 @@
 #include <set>
 
 #include "control/tasks/definition/rules.h"
+#include "model/gpu_doors.h"
 
 namespace control {
 namespace {
@@ -60,12 +61,13 @@ base::Result<void> check_devices(const Container& container,
                                                      "must be an absolute path.",
                                                      host_path));
     }
-    if (host_path.starts_with("/dev/nvidia")) {
+    if (model::holds_gpu_devices(host_path)) {
       return invalid_setting(
           container,
-          base::format("linuxParameters.devices takes {} by its path, past the GPUs' book-keeping. "
-                       R"(Use "resourceRequirements": [{{"type": "GPU", "value": "1"}}] instead.)",
-                       host_path));
+          base::format(
+              "linuxParameters.devices takes GPUs by the path {}, past their book-keeping. "
+              R"(Use "resourceRequirements": [{{"type": "GPU", "value": "1"}}] instead.)",
+              host_path));
     }
     const std::string path = device.container_path.value_or(host_path);
     if (!path.starts_with('/')) {

@@ -2,15 +2,27 @@
 #include <set>
 
 #include "control/tasks/definition/rules.h"
+#include "model/gpu_doors.h"
 
 namespace control {
 namespace {
 
-// Doors to GPUs that nobody would count: see what the agent hands to a GPU container.
-bool leads_to_gpus(std::string_view host_path) {
-  return host_path.starts_with("/dev/nvidia") ||
-         host_path.starts_with("/var/run/nvidia-container-devices") ||
-         host_path.starts_with("/run/nvidia-container-devices");
+base::Result<void> check_mounts_no_gpu(std::string_view volume, std::string_view member,
+                                       std::string_view path) {
+  if (!model::is_gpu_path(path)) return {};
+  return client_error(base::format(
+      "Volume '{}': {} {} would give GPUs past their book-keeping. Use "
+      R"("resourceRequirements": [{{"type": "GPU", "value": "1"}}] in the container instead.)",
+      volume, member, path.substr(0, 255)));
+}
+
+// Docker's driver "local" mounts the option "device", which may be a path of the machine.
+// Source: mount(8), Docker documentation, "docker volume create", driver options.
+base::Result<void> check_driver_options(std::string_view volume,
+                                        const api::ecs::DockerVolumeConfiguration& docker) {
+  const auto device = docker.driver_opts.find("device");
+  if (device == docker.driver_opts.end()) return {};
+  return check_mounts_no_gpu(volume, "driverOpts.device", device->second);
 }
 
 // Source: ECS API reference, Volume and HostVolumeProperties.
@@ -27,20 +39,14 @@ base::Result<void> check_volume(const api::ecs::Volume& volume) {
       return client_error(base::format(
           "Volume '{}' has both host and dockerVolumeConfiguration: give one of them.", name));
     }
-    return {};
+    return check_driver_options(name, *volume.docker_volume_configuration);
   }
   if (path.empty()) return {};
   if (!path.starts_with('/') || path.find(':') != std::string::npos) {
     return client_error(base::format(
         "Volume '{}': host.sourcePath \"{}\" must be an absolute path without \":\".", name, path));
   }
-  if (leads_to_gpus(path)) {
-    return client_error(base::format(
-        "Volume '{}': host.sourcePath {} would give GPUs past their book-keeping. Use "
-        R"("resourceRequirements": [{{"type": "GPU", "value": "1"}}] in the container instead.)",
-        name, path));
-  }
-  return {};
+  return check_mounts_no_gpu(name, "host.sourcePath", path);
 }
 
 base::Result<void> check_mount_points(const Registration& request, const Container& container) {
@@ -62,7 +68,7 @@ base::Result<void> check_mount_points(const Registration& request, const Contain
                                   "absolute path without \":\".",
                                   path, source));
     }
-    if (leads_to_gpus(path)) {
+    if (model::is_gpu_path(path)) {
       return invalid_setting(
           container, base::format("mountPoints: containerPath {} would ask for GPUs past their "
                                   "book-keeping. Use resourceRequirements instead.",
