@@ -1,8 +1,12 @@
 #include "agent/mps_daemon.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <system_error>
@@ -12,6 +16,7 @@
 #include "agent/child_process.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/text.h"
 
 namespace agent {
 namespace {
@@ -53,9 +58,17 @@ base::Result<void> make_open_directory(const fs::path& path) {
                                                        path.string(), error.message()));
 }
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
+// What containers left there since the last daemon, which the next would follow or wait for.
+base::Result<void> empty_directory(const fs::path& path) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    fs::remove_all(entry.path(), error);
+    if (error) break;
+  }
+  if (!error) return {};
+  return base::fail("GpuDriverException",
+                    base::format("The directory {} of NVIDIA MPS cannot be emptied: {}.",
+                                 path.string(), error.message()));
 }
 
 }  // namespace
@@ -134,7 +147,7 @@ base::Result<std::string> MpsDaemon::command(std::string_view text) {
                      .input = std::string(text) + "\n",
                      .timeout = timing_.answer}));
   if (end.exit_code == 0) return std::move(end.output);
-  return base::fail("GpuDriverException", trimmed(std::move(end.output)));
+  return base::fail("GpuDriverException", std::string(base::trimmed(end.output, " \n")));
 }
 
 base::Result<void> MpsDaemon::start() {
@@ -146,6 +159,7 @@ base::Result<void> MpsDaemon::start() {
   }
   TRY_VOID(make_open_directory(directories_.pipe));
   TRY_VOID(make_open_directory(directories_.log));
+  TRY_VOID(empty_directory(directories_.pipe));
   const ChildEnd started =
       TRY(run_child({.path = support_.control_program,
                      .arguments = {"-d"},
@@ -163,7 +177,8 @@ base::Result<void> MpsDaemon::start() {
   return base::fail(
       "GpuDriverException",
       base::format("the NVIDIA MPS daemon does not start ({} -d, exit code {}): {} Its log is {}.",
-                   support_.control_program, started.exit_code, trimmed(started.output),
+                   support_.control_program, started.exit_code,
+                   base::trimmed(started.output, " \n"),
                    (directories_.log / "control.log").string()));
 }
 
@@ -179,11 +194,16 @@ void MpsDaemon::kill_process() {
   for (int i = 0; i < 100 && is_alive(*pid); ++i) std::this_thread::sleep_for(start_poll);
 }
 
+// Containers write to its directory: neither a link nor a pipe without a writer is opened.
 std::optional<int64_t> MpsDaemon::process() const {
-  std::ifstream file(pid_file());
-  int64_t pid = 0;
-  if (!(file >> pid) || pid <= 1) return std::nullopt;
-  return pid;
+  const int file = ::open(pid_file().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::array<char, 32> text{};
+  const ssize_t got = ::read(file, text.data(), text.size());
+  ::close(file);
+  const std::string_view digits(text.data(), static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  const auto pid = base::parse_number<int64_t>(base::trimmed(digits, " \n"));
+  return pid && *pid > 1 ? pid : std::nullopt;
 }
 
 fs::path MpsDaemon::pid_file() const {

@@ -105,6 +105,33 @@ TEST_F(MpsDaemonTest, is_started_with_the_first_share_in_its_own_directories_and
   EXPECT_EQ(pipe.st_mode & 0777U, 0755U);
 }
 
+TEST_F(MpsDaemonTest, what_containers_left_in_the_pipe_directory_is_not_followed) {
+  MpsDaemon mps = daemon();
+  ASSERT_TRUE(mps.ensure_running());
+  end_process(pid());
+  const auto victim = data_.path() / "victim";
+  std::ofstream(victim) << "precious";
+  const auto file = directories_.pipe / "nvidia-cuda-mps-control.pid";
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink(victim, file);
+  mps.look_after();
+  EXPECT_TRUE(MpsDaemon::is_process(pid()));
+  std::string text;
+  std::ifstream(victim) >> text;
+  EXPECT_EQ(text, "precious");
+}
+
+TEST_F(MpsDaemonTest, a_pipe_in_the_place_of_its_pid_does_not_hold_the_agent_up) {
+  MpsDaemon mps = daemon();
+  ASSERT_TRUE(mps.ensure_running());
+  end_process(pid());
+  const auto file = directories_.pipe / "nvidia-cuda-mps-control.pid";
+  std::filesystem::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0666), 0);
+  mps.look_after();
+  EXPECT_TRUE(MpsDaemon::is_process(pid()));
+}
+
 TEST_F(MpsDaemonTest, is_started_again_when_it_dies) {
   MpsDaemon mps = daemon();
   ASSERT_TRUE(mps.ensure_running());

@@ -6,7 +6,8 @@
 //
 // Commands: get_server_list (answers nothing: no CUDA, no servers) and quit. The daemon listens on
 // the socket control and writes its pid to nvidia-cuda-mps-control.pid, both in
-// $CUDA_MPS_PIPE_DIRECTORY; its log is control.log in $CUDA_MPS_LOG_DIRECTORY.
+// $CUDA_MPS_PIPE_DIRECTORY; its log is control.log in $CUDA_MPS_LOG_DIRECTORY. Containers write to
+// the pipe directory: no link in it is followed, and who connects and says nothing is not waited for.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,10 +17,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { longest_line = 256, look_interval_ms = 2000 };
+enum { longest_line = 256, look_interval_ms = 2000, patience_seconds = 1 };
 
 static const char* directory(const char* variable, const char* otherwise) {
   const char* value = getenv(variable);
@@ -70,6 +72,8 @@ static void serve(int listener, const char* pid_path) {
     if (ready <= 0) continue;
     int connection = accept(listener, NULL, NULL);
     if (connection < 0) continue;
+    const struct timeval patience = {.tv_sec = patience_seconds, .tv_usec = 0};
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     ssize_t got = read(connection, line, sizeof line - 1);
     line[got > 0 ? got : 0] = '\0';
     if (strncmp(line, "quit", 4) == 0) {
@@ -105,7 +109,7 @@ static int start_daemon(void) {
       !in_pipe_directory("nvidia-cuda-mps-control.pid", pid_path, sizeof pid_path)) {
     return 1;
   }
-  int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int lock = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0) {
     printf("An instance of this daemon is already running\n");
     return 1;
@@ -121,7 +125,9 @@ static int start_daemon(void) {
   if (child < 0) return 1;
   if (child > 0) return 0;  // Whoever connects now waits until the daemon takes it.
   setsid();
-  FILE* file = fopen(pid_path, "w");
+  unlink(pid_path);
+  int made = open(pid_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  FILE* file = made < 0 ? NULL : fdopen(made, "w");
   if (file == NULL) return 1;
   fprintf(file, "%ld\n", (long)getpid());
   if (fclose(file) != 0) return 1;
