@@ -177,6 +177,8 @@ TlsContext::TlsContext(std::unique_ptr<ssl_ctx_st, SslDelete> context, bool is_s
   BIO_meth_set_ctrl(bio_method_.get(), bio_control);
   BIO_meth_set_create(bio_method_.get(), bio_create);
   SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
+  // Of TLS 1.2 what is secret for ever and authenticated: RFC 9325, section 4.2.
+  CHECK(SSL_CTX_set_cipher_list(context_.get(), "ECDHE+AESGCM:ECDHE+CHACHA20") == 1);
   SSL_CTX_set_options(context_.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   // Buffers are given back while a connection is idle: of an agent's session that is 32 KiB.
   SSL_CTX_set_mode(context_.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |

@@ -1,4 +1,8 @@
 #include <gtest/gtest.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+
+#include <memory>
 
 #include "net/http_client.h"
 #include "net/http_server.h"
@@ -74,6 +78,29 @@ TEST(Tls, the_name_to_expect_may_differ_from_the_host) {
       must(HttpClient::create(tls.url(), {.ca_pem = tls.certificate.certificate_chain_pem,
                                           .server_name = "berth.example"}));
   EXPECT_EQ(must(client->request({})).status, 200);
+}
+
+// Whether the server ends a handshake of TLS 1.2 with one of these ciphers.
+bool agrees_to(uint16_t port, const char* ciphers) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
+                                                                  SSL_CTX_free);
+  SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
+  EXPECT_EQ(SSL_CTX_set_cipher_list(context.get(), ciphers), 1) << ciphers;
+  const std::unique_ptr<BIO, decltype(&BIO_free_all)> connection(BIO_new_ssl_connect(context.get()),
+                                                                 BIO_free_all);
+  BIO_set_conn_hostname(connection.get(), ("127.0.0.1:" + std::to_string(port)).c_str());
+  return BIO_do_handshake(connection.get()) == 1;
+}
+
+TEST(Tls, ciphers_without_forward_secrecy_or_authentication_are_refused) {
+  const TlsServer tls;
+  const uint16_t port = tls.server->port();
+  EXPECT_TRUE(agrees_to(port, "ECDHE+AESGCM"));
+  EXPECT_TRUE(agrees_to(port, "ECDHE+CHACHA20"));
+  for (const char* ciphers : {"AES128-SHA:AES256-SHA256",
+                              "ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA", "AES128-GCM-SHA256"}) {
+    EXPECT_FALSE(agrees_to(port, ciphers)) << ciphers;
+  }
 }
 
 TEST(Tls, options_that_are_not_pem_are_refused) {
