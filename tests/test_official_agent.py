@@ -124,7 +124,33 @@ class Payloads(Peers):
         stopped = self.tasks.wait(arn, "STOPPED")
         self.assertEqual("UserInitiated", stopped["stopCode"])
         self.assertEqual(137, harness.container_of(stopped)["exitCode"])
-        self.assertFalse(self.ecs.run_task(taskDefinition="train")["failures"])
+        ran = self.ecs.run_task(taskDefinition="train")
+        self.assertFalse(ran["failures"])
+        agent.run(agent.wait_task(ran["tasks"][0]["taskArn"]))
+
+    def test_a_stop_that_the_agent_cannot_take_in_frees_no_gpu(self):
+        agent = self.agent(gpus=GPUS[:1]).start()
+        arn, task = self.run_on(agent, "train", {"resourceRequirements": gpus(1)})
+        agent.run(task)
+        self.tasks.wait(arn, "RUNNING")
+        agent.submit(arn, "STOPPED", [], reason=f"resource cannot be initialized for task {arn}: "
+                     f"could not find container with name main for associating GPU {GPUS[0]}")
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        self.assertEqual("RESOURCE:GPU", self.ecs.run_task(
+            taskDefinition="train")["failures"][0]["reason"])
+        self.tasks.stop(arn)
+        agent.wait_task(arn, "STOPPED")
+        agent.finish(task, exit_code=137)
+        self.tasks.wait(arn, "STOPPED")
+
+    def test_a_container_without_a_gpu_is_shown_none(self):
+        agent = self.agent(gpus=GPUS[:1]).start()
+        everything = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
+        _, task = self.run_on(agent, "side", {"name": "main", "resourceRequirements": gpus(1)},
+                              {"name": "side", "essential": False, "environment": everything})
+        main, side = task.payload["containers"]
+        self.assertNotIn("NVIDIA_VISIBLE_DEVICES", main.get("environment", {}))
+        self.assertEqual("void", side["environment"]["NVIDIA_VISIBLE_DEVICES"])
 
     def test_a_flush_that_repeats_running_takes_nothing_back(self):
         agent = self.agent().start()
@@ -155,7 +181,7 @@ class Payloads(Peers):
             {"name": "main", "command": ["ls"], "environment": [{"name": "A", "value": "2"}]}]})
         task = agent.wait_task(arn)
         container = task.payload["containers"][0]
-        self.assertEqual((["ls"], {"A": "2"}, "{}"), (
+        self.assertEqual((["ls"], {"A": "2", "NVIDIA_VISIBLE_DEVICES": "void"}, "{}"), (
             container["command"], container["environment"], container["overrides"]))
         config = json.loads(container["dockerConfig"]["config"])
         self.assertEqual(7_000_000_000, config["Healthcheck"]["Interval"])

@@ -438,6 +438,48 @@ TEST_F(Protocol, an_image_of_amazon_ecr_comes_with_its_registry_for_berths_own_a
   }
 }
 
+TEST_F(Protocol, a_payload_names_no_container_that_it_lacks_to_an_official_agent) {
+  plane.define("gpu", "1");
+  for (const bool of_berth : {true, false}) {
+    const model::InstanceArn machine = plane.register_instance("p3.2xlarge", of_berth ? "b" : "o");
+    model::ClusterState state = plane.core.state();
+    if (of_berth) state.instances.at(machine).attributes["berth.agent"] = "1";
+    plane.core = Core(std::move(state), Settings{}, of_berth ? 7 : 8, plane.now);
+    plane.step(SessionOpened{.session = of_berth ? SessionId{1} : SessionId{2},
+                             .cluster = model::ClusterName("default"),
+                             .instance = machine});
+    const auto ran = plane.run_task("gpu");
+    ASSERT_EQ(ran->tasks.size(), 1U);
+    const acs::Task started = last<acs::PayloadMessage>().tasks.at(0);
+    ASSERT_EQ(started.associations.size(), 1U);
+    EXPECT_EQ(started.associations.at(0).containers.at(0), started.containers.at(0).name);
+    stop(*ran->tasks.at(0).task_arn);
+    const acs::Task stopped = last<acs::PayloadMessage>().tasks.at(0);
+    EXPECT_EQ(stopped.desired_status, "STOPPED");
+    EXPECT_EQ(stopped.associations.empty(), !of_berth);
+  }
+}
+
+TEST_F(Protocol, a_container_without_a_gpu_sees_none_whatever_it_asks_for) {
+  const model::InstanceArn machine = plane.register_instance("p3.2xlarge", "g");
+  plane.define("gpu", "1");
+  model::ClusterState state = plane.core.state();
+  auto& definition = state.task_definitions.at("gpu").at(1).definition;
+  api::ecs::ContainerDefinition side;
+  side.name = "side";
+  side.memory = 8;
+  side.environment.emplace_back().name = "NVIDIA_VISIBLE_DEVICES";
+  side.environment.back().value = "all";
+  definition.container_definitions.push_back(std::move(side));
+  plane.core = Core(std::move(state), Settings{}, 7, plane.now);
+  plane.step(
+      SessionOpened{.session = 1, .cluster = model::ClusterName("default"), .instance = machine});
+  ASSERT_EQ(plane.run_task("gpu")->tasks.size(), 1U);
+  const acs::Task payload = last<acs::PayloadMessage>().tasks.at(0);
+  EXPECT_FALSE(payload.containers.at(0).environment.contains("NVIDIA_VISIBLE_DEVICES"));
+  EXPECT_EQ(payload.containers.at(1).environment.at("NVIDIA_VISIBLE_DEVICES"), "void");
+}
+
 // A life of sessions: whatever happens, a running task's payload goes to its own instance, with
 // RUNNING only while it is wanted, and numbers only grow.
 RC_GTEST_PROP(ProtocolLives, no_payload_is_for_another_instance_or_of_a_stopped_task, ()) {
