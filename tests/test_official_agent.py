@@ -248,6 +248,25 @@ class Reconnects(Peers):
                 self.tasks.wait(arn, "RUNNING")
                 self.ecs.deregister_container_instance(containerInstance=agent.arn, force=True)
 
+    def test_one_that_was_deregistered_by_force_stays_away(self):
+        agent = self.agent().start()
+        self.ecs.deregister_container_instance(containerInstance=agent.arn, force=True)
+        agent.wait(lambda: ("closed", None) in agent.messages, "it is sent away")
+        self.assertEqual((1008, "InactiveInstanceException"),
+                         (agent.acs.close_code, agent.acs.close_reason))
+        self.assertEqual(3600, agent.keep_connected())
+        self.assertEqual(1, agent.opened)
+
+    def test_who_connects_again_and_again_has_to_wait_and_others_do_not(self):
+        agent, other = self.agent().start(), self.agent()
+        with self.assertRaises(Refused) as refused:
+            for _ in range(100):
+                agent.connect()
+        self.assertEqual("ThrottlingException", refused.exception.code)
+        self.assertIn("wait", json.loads(refused.exception.body)["message"])
+        other.start()
+        other.wait(lambda: other.of("TaskManifestMessage"), "a manifest")
+
     def test_what_was_not_acknowledged_is_sent_again_and_what_was_is_not(self):
         agent = self.agent().start()
         taken, _ = self.run_on(agent, "taken", {})

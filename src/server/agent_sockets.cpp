@@ -11,7 +11,6 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "server/rate_limits.h"
 
 namespace server {
 namespace {
@@ -29,7 +28,6 @@ constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
 // Far more than an agent ever sends: who is above it is broken, and must not keep the control plane
 // from the others.
 constexpr Pace agent_pace(1'000, 10'000);
-constexpr uint16_t close_policy_violation = 1008;
 constexpr uint16_t close_try_again = 1013;
 
 // The other end of a web socket, shared by its handlers.
@@ -134,6 +132,14 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                                 .operation = acs ? "Poll" : "StartTelemetrySession",
                                 .cluster = cluster,
                                 .container_instance = instance}));
+  if (!handshakes_.pass(base::format("{} {}", caller.access_key_id, instance), "Poll",
+                        clock_.monotonic())) {
+    return base::fail(
+        "ThrottlingException",
+        base::format("The agent of {} connects more than {} times a second. It has to "
+                     "wait between two attempts.",
+                     instance, handshakes_a_second));
+  }
   if (acs) {
     control::SessionOpened opened = session_of(++last_session_, request.target);
     opened.access_key_id = caller.access_key_id;
