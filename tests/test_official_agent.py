@@ -501,6 +501,24 @@ class Keys(Peers):
         made = json.loads(berth("token", "create", "--official", "--json", server=self.server))
         return {"key": made["accessKeyId"], "secret": made["secretAccessKey"]}
 
+    def environment(self, *options):
+        """What `berth token create --official` prints, as Docker reads an env-file."""
+        lines = berth("token", "create", "--official", *options, server=self.server).splitlines()
+        return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+    def test_the_printed_environment_is_what_an_agent_without_ecs_init_needs(self):
+        told = self.environment()
+        for name in ("ECS_BACKEND_HOST", "AWS_ENDPOINT_URL_SSM", "AWS_ENDPOINT_URL_SECRETS_MANAGER"):
+            self.assertEqual(self.server.url, told[name])
+        self.assertNotIn("AWS_ENDPOINT_URL", told)
+        self.assertIn("awslogs", json.loads(told["ECS_AVAILABLE_LOGGING_DRIVERS"]))
+        for name in ("ECS_EXTERNAL", "ECS_ENABLE_TASK_IAM_ROLE",
+                     "ECS_ENABLE_TASK_IAM_ROLE_NETWORK_HOST"):
+            self.assertEqual("true", told[name])
+        self.assertNotIn("ECS_ENABLE_GPU_SUPPORT", told)
+        self.assertIn("# ECS_ENABLE_GPU_SUPPORT=true",
+                      berth("token", "create", "--official", server=self.server))
+
     def test_an_official_agents_key_is_good_for_one_machine_and_an_agents_work(self):
         key = self.official_key()
         agent = self.agent(**key).start()
@@ -680,6 +698,9 @@ class Tls(unittest.TestCase):
         agent = OfficialAgent(server.url, server.key, server.secret, ca_file=ca).start()
         self.addCleanup(agent.close)
         agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+        printed = berth("token", "create", "--official", server=server)
+        self.assertIn("SSL_CERT_FILE=/etc/ecs/berth-ca.pem\n", printed)
+        self.assertIn("Docker's daemon has to trust it", printed)
         token = json.loads(berth("token", "create", "--json", server=server))["token"]
         ours = harness.Process("agent", [
             BERTH, "agent", "--server", server.url, "--ca", ca, "--token", token, "--data",
@@ -700,6 +721,31 @@ class Tls(unittest.TestCase):
 
 
 class Secrets(Peers):
+    def test_secrets_reach_the_container_and_those_of_the_log_driver_only_that(self):
+        ssm = self.server.client("ssm")
+        for name in ("/app/token", "flat", "/single"):
+            ssm.put_parameter(Name=name, Value=f"value of {name}", Type="SecureString")
+        arns = {name: ssm.get_parameter(Name=name)["Parameter"]["ARN"]
+                for name in ("/app/token", "flat", "/single")}
+        secret = self.server.client("secretsmanager").create_secret(
+            Name="s", SecretString="horse-correct")["ARN"]
+        agent = self.agent().start()
+        _, task = self.run_on(agent, "secrets", {
+            "secrets": [{"name": "BY_NAME", "valueFrom": "/app/token"},
+                        {"name": "PATH", "valueFrom": arns["/app/token"]},
+                        {"name": "FLAT", "valueFrom": arns["flat"]},
+                        {"name": "SINGLE", "valueFrom": arns["/single"]},
+                        {"name": "SECRET", "valueFrom": secret}],
+            "logConfiguration": {"logDriver": "splunk", "options": {"splunk-url": "http://s"},
+                                 "secretOptions": [{"name": "splunk-token",
+                                                    "valueFrom": arns["flat"]}]}},
+            executionRoleArn="executor")
+        environment, options = agent.secrets_of(task, "main")
+        self.assertEqual({"BY_NAME": "value of /app/token", "PATH": "value of /app/token",
+                          "FLAT": "value of flat", "SINGLE": "value of /single",
+                          "SECRET": "horse-correct"}, environment)
+        self.assertEqual({"splunk-token": "value of flat"}, options)
+
     def test_parameters_and_secrets_are_kept_encrypted_over_a_restart(self):
         ssm, secrets = self.server.client("ssm"), self.server.client("secretsmanager")
         ssm.put_parameter(Name="/a/b", Value="staple-battery", Type="SecureString")
