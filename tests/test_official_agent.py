@@ -87,6 +87,18 @@ class Registration(Peers):
         _, task = self.run_on(agent, "ec2", {})
         self.assertEqual("EC2", task.payload["launchType"])
 
+    def test_nobody_makes_an_official_agent_one_of_berths_own(self):
+        agent = self.agent().start()
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            self.ecs.put_attributes(attributes=[{"name": "berth.agent", "targetId": agent.arn}])
+        self.assertIn("its agent's alone", str(caught.exception))
+        file = {"type": "s3", "value": "file:///etc/job.env"}
+        refused = self.ecs.run_task(taskDefinition=self.tasks.register(
+            "file", {"environmentFiles": [file]}))["failures"][0]
+        self.assertEqual("ATTRIBUTE", refused["reason"])
+        self.assertIn("needs Berth's own agent", refused["detail"])
+        self.assertNotIn("give instance", refused["detail"])
+
     def test_attachments_and_tags_are_answered(self):
         agent = self.agent().start()
         self.assertEqual("ACCEPT", agent.wire.call("SubmitAttachmentStateChanges", {
