@@ -231,6 +231,19 @@ class Payloads(Peers):
         self.assertTrue(all(len(one["tasks"]) == 1 for one in agent.of("PayloadMessage")))
 
 
+class ExecuteCommand(Peers):
+    def test_it_is_refused_at_once(self):
+        agent = self.agent().start()
+        self.tasks.register("shell", {})
+        arn = self.tasks.run("shell", enableExecuteCommand=True)
+        agent.run(agent.wait_task(arn))
+        self.tasks.wait(arn, "RUNNING")
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            self.ecs.execute_command(task=arn, command="sh", interactive=True)
+        self.assertEqual("InvalidParameterException", caught.exception.response["Error"]["Code"])
+        self.assertIn("needs Berth's own agent", str(caught.exception))
+
+
 class Reconnects(Peers):
     def test_sessions_overlap_and_the_newest_gets_the_payloads(self):
         agent = self.agent().start()
@@ -498,6 +511,17 @@ class Telemetry(Peers):
                       [(one["type"], one["status"]) for one in health["details"]])
         agent.publish_health(task, main="HEALTHY", side="HEALTHY")
         wait_for(lambda: self.tasks.describe(arn)["healthStatus"] == "HEALTHY", "healthy again")
+
+    def test_a_container_that_is_not_essential_makes_no_task_unhealthy(self):
+        agent = self.agent().start()
+        check = {"command": ["CMD", "true"]}
+        arn, task = self.run_on(agent, "healthy", {"healthCheck": check}, {"name": "plain"},
+                                {"name": "side", "healthCheck": check, "essential": False})
+        agent.run(task)
+        agent.publish_health(task, main="HEALTHY", side="UNHEALTHY")
+        wait_for(lambda: harness.container_of(self.tasks.describe(arn), "side")["healthStatus"] ==
+                 "UNHEALTHY", "the side's health")
+        self.assertEqual("HEALTHY", self.tasks.describe(arn)["healthStatus"])
 
 
     def test_an_idle_telemetry_stream_hears_something_each_minute(self):

@@ -47,7 +47,8 @@ inline constexpr std::string_view capability_volume_driver_prefix = "ecs.capabil
 inline constexpr std::string_view attribute_cpu_architecture = "ecs.cpu-architecture";
 // With Berth's version; other agents have none.
 inline constexpr std::string_view attribute_berth_agent = "berth.agent";
-// With the address at which the machine's neighbours reach it, where Berth's agent knows it.
+// With the address at which the machine's neighbours reach it: as Berth's agent knows it, else
+// where the agent's session comes from.
 inline constexpr std::string_view attribute_host_address = "berth.host-address";
 
 // Names that begin so tell what an agent can do: an agent registers them, and no client sets them.

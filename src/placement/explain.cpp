@@ -149,9 +149,10 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
   int32_t elsewhere = 0;
   for (uint32_t i = 0; i < fleet_.size(); ++i) {
     if (!fleet_[i].known) continue;
+    const model::ContainerInstance* const instance = model::find_instance(state, fleet_[i].arn);
+    if (instance->status == model::InstanceStatus::Inactive) continue;
     ++explanation.instances;
     if (!fleet_[i].offer.active) continue;
-    const model::ContainerInstance* const instance = model::find_instance(state, fleet_[i].arn);
     if (!considers(request, *instance)) {
       ++elsewhere;
       continue;
@@ -159,12 +160,13 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
     considered.push_back(
         {.index = i, .instance = instance, .objections = objections_of(state, request, shape, i)});
   }
+  explanation.active = static_cast<int32_t>(considered.size());
   if (elsewhere > 0) {
     explanation.steps.push_back({std::string(reason_provider), request.capacity_provider, elsewhere,
                                  explanation.instances - elsewhere});
   }
-  for (ExplainedStep& step : steps_of(considered, shape.demand, explanation.instances - elsewhere,
-                                      static_cast<int32_t>(considered.size()))) {
+  for (ExplainedStep& step :
+       steps_of(considered, shape.demand, explanation.instances - elsewhere, explanation.active)) {
     explanation.steps.push_back(std::move(step));
   }
   base::Random random(0);
@@ -190,7 +192,7 @@ Explanation explain_on(Engine& engine, const model::ClusterState& state, const R
                        const model::InstanceArn& instance) {
   Explanation explanation;
   explanation.wanted = wanted_of(demand_of(request.resources));
-  explanation.instances = 1;
+  explanation.instances = explanation.active = 1;
   auto placed = engine.place_on(state, request, instance);
   if (placed) {
     explanation.placement = std::move(*placed);

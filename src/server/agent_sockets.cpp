@@ -21,6 +21,15 @@ std::string cluster_of(const std::string& text) {
   return arn ? std::string(arn->resource_id()) : text.empty() ? "default" : text;
 }
 
+// "192.0.2.1" of "192.0.2.1:4711", "::1" of "[::1]:4711".
+std::string host_of(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos) return {};
+  std::string_view host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return std::string(host);
+}
+
 // An agent gives a telemetry stream up on which nothing comes for a minute, and one without metrics
 // sends nothing that would be answered.
 constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
@@ -143,6 +152,7 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
   if (acs) {
     control::SessionOpened opened = session_of(++last_session_, request.target);
     opened.access_key_id = caller.access_key_id;
+    opened.remote_host = host_of(request.remote_address);
     open_acs(std::move(opened), upgrade);
   } else {
     open_tcs(model::InstanceArn(instance), caller.access_key_id, upgrade);

@@ -9,6 +9,7 @@
 #include "auth/key_derivation.h"
 #include "base/format.h"
 #include "control/testing.h"
+#include "model/capabilities.h"
 
 namespace control {
 namespace {
@@ -351,6 +352,9 @@ TEST_F(Protocol, an_agent_that_has_just_started_gets_the_keys_and_one_that_renew
 }
 
 TEST_F(Protocol, health_of_own_running_tasks_is_taken_and_everything_else_ignored) {
+  model::ClusterState state = plane.core.state();
+  state.task_definitions.at("cpu").at(1).definition.container_definitions[0].health_check.emplace();
+  plane.core = Core(std::move(state), Settings{}, 7, plane.now);
   open(1);
   const std::string task = run();
   const auto tell = [&](const model::InstanceArn& from, const std::string& container,
@@ -372,6 +376,37 @@ TEST_F(Protocol, health_of_own_running_tasks_is_taken_and_everything_else_ignore
   EXPECT_EQ(tell(model::InstanceArn("arn:other"), "main", "UNHEALTHY"), 0U);
   plane.report(task, "STOPPED", 0);
   EXPECT_EQ(tell(instance, "main", "UNHEALTHY"), 0U);
+}
+
+TEST_F(Protocol, a_task_is_as_healthy_as_its_essential_containers_with_a_health_check) {
+  open(1);
+  model::ClusterState state = plane.core.state();
+  auto& containers = state.task_definitions.at("cpu").at(1).definition.container_definitions;
+  for (const char* const name : {"side", "plain"}) {
+    api::ecs::ContainerDefinition& made = containers.emplace_back();
+    made.name = name;
+    made.memory = 8;
+    made.essential = std::string_view(name) == "plain";
+  }
+  containers[0].health_check.emplace();
+  containers[1].health_check.emplace();
+  plane.core = Core(std::move(state), Settings{}, 7, plane.now);
+  open(2);
+  const std::string task = run();
+  const auto health_after = [&](const std::string& container, const std::string& status) {
+    acs::PublishHealthRequest request;
+    acs::TaskHealth& told = request.tasks.emplace_back();
+    told.task_arn = task;
+    told.containers.push_back({.container_name = container,
+                               .health_status = status,
+                               .status_since = plane.now,
+                               .status_message = {}});
+    plane.step(TelemetryReceived{instance, std::move(request)});
+    return plane.describe(task).health_status;
+  };
+  EXPECT_EQ(health_after("side", "UNHEALTHY"), api::ecs::HealthStatus::Unknown);
+  EXPECT_EQ(health_after("main", "HEALTHY"), api::ecs::HealthStatus::Healthy);
+  EXPECT_EQ(health_after("main", "UNHEALTHY"), api::ecs::HealthStatus::Unhealthy);
 }
 
 TEST_F(Protocol, what_an_agent_measures_of_gpus_and_checks_is_kept_in_memory) {
@@ -458,6 +493,33 @@ TEST_F(Protocol, a_payload_names_no_container_that_it_lacks_to_an_official_agent
     EXPECT_EQ(stopped.desired_status, "STOPPED");
     EXPECT_EQ(stopped.associations.empty(), !of_berth);
   }
+}
+
+TEST_F(Protocol, an_official_agents_machine_is_reached_where_its_session_comes_from) {
+  const auto address_after = [&](SessionId session, const std::string& host) {
+    plane.step(SessionOpened{.session = session,
+                             .cluster = model::ClusterName("default"),
+                             .instance = instance,
+                             .remote_host = host});
+    const auto& attributes = plane.core.state().instances.at(instance).attributes;
+    const auto found = attributes.find(std::string(model::attribute_host_address));
+    return found == attributes.end() ? std::string() : found->second;
+  };
+  Settings settings;
+  settings.poll_endpoint = "https://berth.lan:7117";
+  const model::ClusterState before = plane.core.state();
+  for (const auto& [host, address] : {std::pair("192.0.2.7", "192.0.2.7"),
+                                      {"::1", "berth.lan"},
+                                      {"127.0.0.1", "berth.lan"},
+                                      {"", ""}}) {
+    plane.core = Core(model::ClusterState(before), settings, 7, plane.now);
+    EXPECT_EQ(address_after(1, host), address);
+  }
+  // What the agent itself has told stays.
+  model::ClusterState told = before;
+  told.instances.at(instance).attributes[std::string(model::attribute_host_address)] = "10.0.0.1";
+  plane.core = Core(std::move(told), settings, 7, plane.now);
+  EXPECT_EQ(address_after(1, "192.0.2.7"), "10.0.0.1");
 }
 
 TEST_F(Protocol, a_container_without_a_gpu_sees_none_whatever_it_asks_for) {
