@@ -17,6 +17,7 @@ import time
 import urllib.parse
 import uuid
 
+import boto3
 import botocore.auth
 import botocore.awsrequest
 import botocore.credentials
@@ -30,6 +31,7 @@ CAPABILITIES = [
     "com.amazonaws.ecs.capability.logging-driver.json-file",
     "com.amazonaws.ecs.capability.logging-driver.awslogs",
     "com.amazonaws.ecs.capability.logging-driver.none",
+    "com.amazonaws.ecs.capability.logging-driver.splunk",
     "com.amazonaws.ecs.capability.privileged-container",
     "com.amazonaws.ecs.capability.task-iam-role",
     "com.amazonaws.ecs.capability.task-iam-role-network-host",
@@ -137,6 +139,7 @@ class WebSocket:
                  "Sec-WebSocket-Version: 13", *(f"{k}: {v}" for k, v in signed.items())]
         self.connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n")
         self.buffer = b""
+        self.close_code, self.close_reason = 1006, ""  # Until it is closed in good order.
         while b"\r\n\r\n" not in self.buffer:
             self._fill()
         head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
@@ -204,6 +207,7 @@ class WebSocket:
                 self._send(10, data)
             elif opcode == 8:
                 self.close_code = struct.unpack("!H", data[:2])[0] if len(data) >= 2 else 1005
+                self.close_reason = data[2:].decode()
                 return None
             elif opcode in (0, 1, 2):
                 text += data
@@ -231,6 +235,7 @@ class Task:
         self.payload = payload
         self.desired = payload["desiredStatus"]
         self.status = "NONE"  # As it was last told: RUNNING, STOPPED.
+        self.admitted = False  # It has left the queue of the host's resources.
         self.containers = {one["name"]: {"status": "NONE"} for one in payload.get("containers", [])}
 
 
@@ -252,6 +257,27 @@ def problem_of(task):
     return None
 
 
+def gpus_of(payload):
+    return [one["name"] for one in payload.get("associations") or [] if one["type"] == "gpu"]
+
+
+def resource_problem_of(task):
+    """Why PostUnmarshalTask fails, whatever the agent knows of the task; None: it does not.
+
+    addGPUResource of agent/api/task/task.go: the containers are those of this very payload.
+    """
+    names = {one["name"] for one in task.get("containers") or []}
+    for one in task.get("associations") or []:
+        if one["type"] != "gpu":
+            continue
+        if len(one["containers"]) != 1:
+            return f"could not associate multiple containers to GPU {one['name']}"
+        if one["containers"][0] not in names:
+            return (f"could not find container with name {one['containers'][0]} for associating "
+                    f"GPU {one['name']}")
+    return None
+
+
 class OfficialAgent:
     """One machine. start() and kill() are the life of its process; the rest of it is its disk."""
 
@@ -268,6 +294,9 @@ class OfficialAgent:
         self.arn = None
         self.highest = 0  # task-manifest-seq-num
         self.tasks = {}
+        # agent/engine/host_resource_manager.go: who has which GPU, and one queue for all tasks.
+        self.gpu_owners = {}
+        self.queue = []
         # Of the process.
         self.messages = []  # (type, message) of the control stream, in order.
         self.sent = []
@@ -284,6 +313,7 @@ class OfficialAgent:
         self.changed = threading.Condition()
         self.threads = []
         self.sockets = []  # All that were opened.
+        self.opened = 0  # Attempts of keep_connected().
 
     # ---- the API
 
@@ -334,6 +364,9 @@ class OfficialAgent:
     # ---- the process
 
     def start(self):
+        self.gpu_owners = {gpu: one.arn for one in self.tasks.values()
+                           if one.admitted and one.status != "STOPPED"
+                           for gpu in gpus_of(one.payload)}
         self.register()
         found = self.wire.call("DiscoverPollEndpoint", {
             "cluster": self.cluster, "containerInstance": self.arn, "zoneId": ""})
@@ -359,6 +392,30 @@ class OfficialAgent:
         self.send_credentials = False  # After the first success of the process.
         self._follow(self.acs, self._on_acs)
         return before
+
+    def keep_connected(self, attempts=100):
+        """ecs-agent/acs/session/session.go, Start and reconnectDelay, instead of connect().
+
+        Gives the time that it waits then, in seconds, once there is one; at once comes back who was
+        sent away in good order, at most `attempts` times.
+        """
+        for _ in range(attempts):
+            self.opened += 1
+            try:
+                self.connect()
+            except Refused as refused:
+                return self._delay_after(0, str(refused))
+            self.threads[-1].join()
+            delay = self._delay_after(self.acs.close_code, self.acs.close_reason)
+            if delay:
+                return delay
+        return 0
+
+    @staticmethod
+    def _delay_after(code, reason):
+        if code in (1000, 1001, 1006, 1011):  # permissibleCloseCode of wsclient/client.go
+            return 0
+        return 3600 if "InactiveInstanceException" in reason else 0.25
 
     def connect_telemetry(self):
         url = self.socket_url(self.telemetry_endpoint, {
@@ -471,6 +528,7 @@ class OfficialAgent:
             return
         self.highest = max(self.highest, message["seqNum"])
         understood = True
+        failed = []
         for task in sorted(message["tasks"], key=lambda one: one["desiredStatus"] != "STOPPED"):
             problem = problem_of(task)
             if self.refuse and task["family"] == self.refuse:
@@ -481,13 +539,45 @@ class OfficialAgent:
                 continue
             self._keep(task.get("roleCredentials"), message["messageId"], web_socket)
             self._keep(task.get("executionRoleCredentials"), message["messageId"], web_socket)
+            problem = self.gpus and resource_problem_of(task)
+            if problem:
+                failed.append((task["arn"], problem))
+                continue
             known = self.tasks.get(task["arn"])
             if known is None:
-                self.tasks[task["arn"]] = Task(task)
+                known = self.tasks[task["arn"]] = Task(task)
+                self.queue.append(known)
             else:
                 known.desired = task["desiredStatus"]  # An upsert: only this matters.
+            self._admit()
+        for arn, problem in failed:
+            self._fail_resources(arn, problem)
         if understood and not self.lazy:
             self._ack(web_socket, message["messageId"])
+
+    def _fail_resources(self, arn, problem):
+        """AddTask of agent/engine/docker_task_engine.go: what the task has started goes on.
+
+        Its resources are given back by what this payload says, which is nothing, and its name is
+        taken off them: they stay consumed until the agent starts anew.
+        """
+        for gpu, owner in self.gpu_owners.items():
+            if owner == arn:
+                self.gpu_owners[gpu] = "nobody"
+        self.submit(arn, "STOPPED", [],
+                    reason=f"resource cannot be initialized for task {arn}: {problem}")
+
+    def _admit(self):
+        """One queue: who waits for a GPU holds up all that is behind it."""
+        while self.queue:
+            task = self.queue[0]
+            wanted = gpus_of(task.payload)
+            if task.desired == "RUNNING":
+                if any(gpu in self.gpu_owners for gpu in wanted):
+                    return
+                self.gpu_owners.update(dict.fromkeys(wanted, task.arn))
+            task.admitted = True
+            del self.queue[0]
 
     def _on_manifest(self, web_socket, message):
         """task_manifest_responder.go: one that is not newer than all is dropped without an ack."""
@@ -528,6 +618,7 @@ class OfficialAgent:
 
     def run(self, task, image_digest="sha256:" + "a" * 64):
         """All containers have reached their steady state."""
+        self.wait(lambda: task.admitted, f"the host's resources for {task.arn}")
         now = time.time()
         task.status = "RUNNING"
         self.submit(task.arn, "RUNNING", [
@@ -544,6 +635,39 @@ class OfficialAgent:
         self.submit(task.arn, "STOPPED", [
             self.change_of(task, name, "STOPPED", exitCode=exit_code)
             for name in task.containers], reason=reason, executionStoppedAt=time.time())
+        with self.changed:
+            self.gpu_owners = {gpu: owner for gpu, owner in self.gpu_owners.items()
+                               if owner != task.arn}
+            self._admit()
+            self.changed.notify_all()
+
+    def secrets_of(self, task, container):
+        """(environment, options of the log driver) that its secrets become.
+
+        agent/taskresource/ssmsecret: answers are found again under the name that was asked for, and
+        what is not found is empty. populateContainerSecrets of agent/api/task/task.go sorts them.
+        """
+        keys = task.payload["executionRoleCredentials"]
+        asked = next(one for one in task.payload["containers"] if one["name"] == container)["secrets"]
+
+        def client(service):
+            return boto3.session.Session(
+                keys["accessKeyId"], keys["secretAccessKey"], keys["sessionToken"],
+                self.wire.region).client(service, endpoint_url=self.wire.url.geturl())
+        environment, options = {}, {}
+        for one in asked:
+            if one["provider"] == "ssm":
+                told = client("ssm").get_parameters(Names=[one["valueFrom"]], WithDecryption=True)
+                value = {each["Name"]: each["Value"] for each in told["Parameters"]}.get(
+                    one["valueFrom"], "")
+            else:
+                value = client("secretsmanager").get_secret_value(
+                    SecretId=one["valueFrom"])["SecretString"]
+            if one["type"] == "ENVIRONMENT_VARIABLE":
+                environment[one["name"]] = value
+            elif one["target"] == "LOG_DRIVER":
+                options[one["name"]] = value
+        return environment, options
 
     # ---- the telemetry stream
 

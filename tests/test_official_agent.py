@@ -87,6 +87,18 @@ class Registration(Peers):
         _, task = self.run_on(agent, "ec2", {})
         self.assertEqual("EC2", task.payload["launchType"])
 
+    def test_nobody_makes_an_official_agent_one_of_berths_own(self):
+        agent = self.agent().start()
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            self.ecs.put_attributes(attributes=[{"name": "berth.agent", "targetId": agent.arn}])
+        self.assertIn("its agent's alone", str(caught.exception))
+        file = {"type": "s3", "value": "file:///etc/job.env"}
+        refused = self.ecs.run_task(taskDefinition=self.tasks.register(
+            "file", {"environmentFiles": [file]}))["failures"][0]
+        self.assertEqual("ATTRIBUTE", refused["reason"])
+        self.assertIn("needs Berth's own agent", refused["detail"])
+        self.assertNotIn("give instance", refused["detail"])
+
     def test_attachments_and_tags_are_answered(self):
         agent = self.agent().start()
         self.assertEqual("ACCEPT", agent.wire.call("SubmitAttachmentStateChanges", {
@@ -124,7 +136,33 @@ class Payloads(Peers):
         stopped = self.tasks.wait(arn, "STOPPED")
         self.assertEqual("UserInitiated", stopped["stopCode"])
         self.assertEqual(137, harness.container_of(stopped)["exitCode"])
-        self.assertFalse(self.ecs.run_task(taskDefinition="train")["failures"])
+        ran = self.ecs.run_task(taskDefinition="train")
+        self.assertFalse(ran["failures"])
+        agent.run(agent.wait_task(ran["tasks"][0]["taskArn"]))
+
+    def test_a_stop_that_the_agent_cannot_take_in_frees_no_gpu(self):
+        agent = self.agent(gpus=GPUS[:1]).start()
+        arn, task = self.run_on(agent, "train", {"resourceRequirements": gpus(1)})
+        agent.run(task)
+        self.tasks.wait(arn, "RUNNING")
+        agent.submit(arn, "STOPPED", [], reason=f"resource cannot be initialized for task {arn}: "
+                     f"could not find container with name main for associating GPU {GPUS[0]}")
+        self.assertEqual("RUNNING", self.tasks.describe(arn)["lastStatus"])
+        self.assertEqual("RESOURCE:GPU", self.ecs.run_task(
+            taskDefinition="train")["failures"][0]["reason"])
+        self.tasks.stop(arn)
+        agent.wait_task(arn, "STOPPED")
+        agent.finish(task, exit_code=137)
+        self.tasks.wait(arn, "STOPPED")
+
+    def test_a_container_without_a_gpu_is_shown_none(self):
+        agent = self.agent(gpus=GPUS[:1]).start()
+        everything = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
+        _, task = self.run_on(agent, "side", {"name": "main", "resourceRequirements": gpus(1)},
+                              {"name": "side", "essential": False, "environment": everything})
+        main, side = task.payload["containers"]
+        self.assertNotIn("NVIDIA_VISIBLE_DEVICES", main.get("environment", {}))
+        self.assertEqual("void", side["environment"]["NVIDIA_VISIBLE_DEVICES"])
 
     def test_a_flush_that_repeats_running_takes_nothing_back(self):
         agent = self.agent().start()
@@ -155,7 +193,7 @@ class Payloads(Peers):
             {"name": "main", "command": ["ls"], "environment": [{"name": "A", "value": "2"}]}]})
         task = agent.wait_task(arn)
         container = task.payload["containers"][0]
-        self.assertEqual((["ls"], {"A": "2"}, "{}"), (
+        self.assertEqual((["ls"], {"A": "2", "NVIDIA_VISIBLE_DEVICES": "void"}, "{}"), (
             container["command"], container["environment"], container["overrides"]))
         config = json.loads(container["dockerConfig"]["config"])
         self.assertEqual(7_000_000_000, config["Healthcheck"]["Interval"])
@@ -193,6 +231,19 @@ class Payloads(Peers):
         self.assertTrue(all(len(one["tasks"]) == 1 for one in agent.of("PayloadMessage")))
 
 
+class ExecuteCommand(Peers):
+    def test_it_is_refused_at_once(self):
+        agent = self.agent().start()
+        self.tasks.register("shell", {})
+        arn = self.tasks.run("shell", enableExecuteCommand=True)
+        agent.run(agent.wait_task(arn))
+        self.tasks.wait(arn, "RUNNING")
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            self.ecs.execute_command(task=arn, command="sh", interactive=True)
+        self.assertEqual("InvalidParameterException", caught.exception.response["Error"]["Code"])
+        self.assertIn("needs Berth's own agent", str(caught.exception))
+
+
 class Reconnects(Peers):
     def test_sessions_overlap_and_the_newest_gets_the_payloads(self):
         agent = self.agent().start()
@@ -221,6 +272,25 @@ class Reconnects(Peers):
                 agent.run(task)
                 self.tasks.wait(arn, "RUNNING")
                 self.ecs.deregister_container_instance(containerInstance=agent.arn, force=True)
+
+    def test_one_that_was_deregistered_by_force_stays_away(self):
+        agent = self.agent().start()
+        self.ecs.deregister_container_instance(containerInstance=agent.arn, force=True)
+        agent.wait(lambda: ("closed", None) in agent.messages, "it is sent away")
+        self.assertEqual((1008, "InactiveInstanceException"),
+                         (agent.acs.close_code, agent.acs.close_reason))
+        self.assertEqual(3600, agent.keep_connected())
+        self.assertEqual(1, agent.opened)
+
+    def test_who_connects_again_and_again_has_to_wait_and_others_do_not(self):
+        agent, other = self.agent().start(), self.agent()
+        with self.assertRaises(Refused) as refused:
+            for _ in range(100):
+                agent.connect()
+        self.assertEqual("ThrottlingException", refused.exception.code)
+        self.assertIn("wait", json.loads(refused.exception.body)["message"])
+        other.start()
+        other.wait(lambda: other.of("TaskManifestMessage"), "a manifest")
 
     def test_what_was_not_acknowledged_is_sent_again_and_what_was_is_not(self):
         agent = self.agent().start()
@@ -442,6 +512,17 @@ class Telemetry(Peers):
         agent.publish_health(task, main="HEALTHY", side="HEALTHY")
         wait_for(lambda: self.tasks.describe(arn)["healthStatus"] == "HEALTHY", "healthy again")
 
+    def test_a_container_that_is_not_essential_makes_no_task_unhealthy(self):
+        agent = self.agent().start()
+        check = {"command": ["CMD", "true"]}
+        arn, task = self.run_on(agent, "healthy", {"healthCheck": check}, {"name": "plain"},
+                                {"name": "side", "healthCheck": check, "essential": False})
+        agent.run(task)
+        agent.publish_health(task, main="HEALTHY", side="UNHEALTHY")
+        wait_for(lambda: harness.container_of(self.tasks.describe(arn), "side")["healthStatus"] ==
+                 "UNHEALTHY", "the side's health")
+        self.assertEqual("HEALTHY", self.tasks.describe(arn)["healthStatus"])
+
 
     def test_an_idle_telemetry_stream_hears_something_each_minute(self):
         agent = self.agent().start()
@@ -455,6 +536,24 @@ class Keys(Peers):
     def official_key(self):
         made = json.loads(berth("token", "create", "--official", "--json", server=self.server))
         return {"key": made["accessKeyId"], "secret": made["secretAccessKey"]}
+
+    def environment(self, *options):
+        """What `berth token create --official` prints, as Docker reads an env-file."""
+        lines = berth("token", "create", "--official", *options, server=self.server).splitlines()
+        return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+    def test_the_printed_environment_is_what_an_agent_without_ecs_init_needs(self):
+        told = self.environment()
+        for name in ("ECS_BACKEND_HOST", "AWS_ENDPOINT_URL_SSM", "AWS_ENDPOINT_URL_SECRETS_MANAGER"):
+            self.assertEqual(self.server.url, told[name])
+        self.assertNotIn("AWS_ENDPOINT_URL", told)
+        self.assertIn("awslogs", json.loads(told["ECS_AVAILABLE_LOGGING_DRIVERS"]))
+        for name in ("ECS_EXTERNAL", "ECS_ENABLE_TASK_IAM_ROLE",
+                     "ECS_ENABLE_TASK_IAM_ROLE_NETWORK_HOST"):
+            self.assertEqual("true", told[name])
+        self.assertNotIn("ECS_ENABLE_GPU_SUPPORT", told)
+        self.assertIn("# ECS_ENABLE_GPU_SUPPORT=true",
+                      berth("token", "create", "--official", server=self.server))
 
     def test_an_official_agents_key_is_good_for_one_machine_and_an_agents_work(self):
         key = self.official_key()
@@ -635,6 +734,9 @@ class Tls(unittest.TestCase):
         agent = OfficialAgent(server.url, server.key, server.secret, ca_file=ca).start()
         self.addCleanup(agent.close)
         agent.wait(lambda: agent.of("TaskManifestMessage"), "a manifest")
+        printed = berth("token", "create", "--official", server=server)
+        self.assertIn("SSL_CERT_FILE=/etc/ecs/berth-ca.pem\n", printed)
+        self.assertIn("Docker's daemon has to trust it", printed)
         token = json.loads(berth("token", "create", "--json", server=server))["token"]
         ours = harness.Process("agent", [
             BERTH, "agent", "--server", server.url, "--ca", ca, "--token", token, "--data",
@@ -655,6 +757,31 @@ class Tls(unittest.TestCase):
 
 
 class Secrets(Peers):
+    def test_secrets_reach_the_container_and_those_of_the_log_driver_only_that(self):
+        ssm = self.server.client("ssm")
+        for name in ("/app/token", "flat", "/single"):
+            ssm.put_parameter(Name=name, Value=f"value of {name}", Type="SecureString")
+        arns = {name: ssm.get_parameter(Name=name)["Parameter"]["ARN"]
+                for name in ("/app/token", "flat", "/single")}
+        secret = self.server.client("secretsmanager").create_secret(
+            Name="s", SecretString="horse-correct")["ARN"]
+        agent = self.agent().start()
+        _, task = self.run_on(agent, "secrets", {
+            "secrets": [{"name": "BY_NAME", "valueFrom": "/app/token"},
+                        {"name": "PATH", "valueFrom": arns["/app/token"]},
+                        {"name": "FLAT", "valueFrom": arns["flat"]},
+                        {"name": "SINGLE", "valueFrom": arns["/single"]},
+                        {"name": "SECRET", "valueFrom": secret}],
+            "logConfiguration": {"logDriver": "splunk", "options": {"splunk-url": "http://s"},
+                                 "secretOptions": [{"name": "splunk-token",
+                                                    "valueFrom": arns["flat"]}]}},
+            executionRoleArn="executor")
+        environment, options = agent.secrets_of(task, "main")
+        self.assertEqual({"BY_NAME": "value of /app/token", "PATH": "value of /app/token",
+                          "FLAT": "value of flat", "SINGLE": "value of /single",
+                          "SECRET": "horse-correct"}, environment)
+        self.assertEqual({"splunk-token": "value of flat"}, options)
+
     def test_parameters_and_secrets_are_kept_encrypted_over_a_restart(self):
         ssm, secrets = self.server.client("ssm"), self.server.client("secretsmanager")
         ssm.put_parameter(Name="/a/b", Value="staple-battery", Type="SecureString")

@@ -13,6 +13,7 @@
 #include "cli/local_agent.h"
 #include "cli/local_server.h"
 #include "cli/task_settings.h"
+#include "model/capabilities.h"
 #include "model/catalogue.h"
 #include "net/http.h"
 
@@ -27,6 +28,7 @@ struct AgentCommand {
   std::string emulate;
   std::string instance_id;
   std::string instance_type;
+  std::string host_address;
   std::string docker_host;
   std::string ca_file;
   std::string token;
@@ -86,6 +88,9 @@ base::Result<int> run_agent(const AgentCommand& options) {
   if (!options.emulate.empty()) TRY(model::require_instance_type(options.emulate));
   agent::AgentOptions made = TRY(agent_options(options));
   made.instance_id = options.instance_id;
+  if (!options.host_address.empty()) {
+    made.attributes[std::string(model::attribute_host_address)] = options.host_address;
+  }
   const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
   block_stop_signals();
   base::SystemClock clock;
@@ -139,6 +144,10 @@ void add_agent(CLI::App& app, Action& action) {
                       "--machines exec: has printed it; by default made the first time.");
   command->add_option("--instance-type", options->instance_type,
                       "Attribute ecs.instance-type; by default made of the model of the GPUs.");
+  command->add_option(
+      "--host-address", options->host_address,
+      "Where other machines reach this one, for the tasks of a gang; by default the "
+      "address from which it reaches the server.");
   command->add_option("--docker-host", options->docker_host,
                       "unix:///path or tcp://name:port; by default DOCKER_HOST, then "
                       "unix:///var/run/docker.sock.");

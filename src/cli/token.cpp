@@ -45,6 +45,47 @@ void warn_of_loopback(const Credentials& credentials) {
                url.c_str(), parsed ? parsed->port : 7117);
 }
 
+// What stands behind "=" is the value up to the end of the line, for who reads it: no comment
+// there.
+void print_agent_environment(const api::berth::CreateAgentKeyResponse& key,
+                             const std::string& url) {
+  const auto variable = [](std::string_view name, const std::string& value) {
+    print_text(base::format("{}={}", name, value));
+  };
+  print_text(
+      "# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
+  print_text(
+      "# The key allows an agent's own calls only, and once it has registered, only as its own "
+      "instance.");
+  variable("ECS_CLUSTER", key.cluster.value_or(""));
+  variable("ECS_BACKEND_HOST", url);
+  variable("AWS_DEFAULT_REGION", key.region.value_or(""));
+  variable("AWS_ACCESS_KEY_ID", key.access_key_id.value_or(""));
+  variable("AWS_SECRET_ACCESS_KEY", key.secret_access_key.value_or(""));
+  variable("ECS_EXTERNAL", "true");
+  print_text("# Secrets of tasks are kept by this server; S3 and Amazon ECR stay where they are.");
+  variable("AWS_ENDPOINT_URL_SSM", url);
+  variable("AWS_ENDPOINT_URL_SECRETS_MANAGER", url);
+  print_text("# What ecs-init would set: without, no task has a log driver or a role.");
+  variable("ECS_AVAILABLE_LOGGING_DRIVERS",
+           R"(["json-file","syslog","journald","gelf","fluentd","awslogs","splunk","none"])");
+  variable("ECS_ENABLE_TASK_IAM_ROLE", "true");
+  variable("ECS_ENABLE_TASK_IAM_ROLE_NETWORK_HOST", "true");
+  print_text(
+      "# Only on a machine with GPUs and NVIDIA's Container Toolkit; on others no container would "
+      "start with it:");
+  print_text("# ECS_ENABLE_GPU_SUPPORT=true");
+  if (!url.starts_with("https://")) return;
+  print_text(
+      "# https: the agent checks the certificate of its websockets against \"host:port\", which no "
+      "certificate");
+  print_text("# is for. Serve on port 443, so that the port is left out, or use http.");
+  print_text(
+      "# A copy of the server's ca.pem. Docker's daemon has to trust it as well, or the log");
+  print_text("# driver awslogs fails: add it to the system's certificates and restart the daemon.");
+  variable("SSL_CERT_FILE", "/etc/ecs/berth-ca.pem");
+}
+
 base::Result<int> create_official(const TokenCommand& options, const Credentials& credentials) {
   api::berth::CreateAgentKeyRequest request;
   request.cluster = options.cluster;
@@ -55,24 +96,7 @@ base::Result<int> create_official(const TokenCommand& options, const Credentials
     print_text(api::print(key));
     return 0;
   }
-  print_text(
-      "# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
-  print_text(
-      "# The key allows an agent's own calls only, and once it has registered, only as its own "
-      "instance.");
-  print_text(base::format("ECS_CLUSTER={}", key.cluster.value_or("")));
-  print_text(base::format("ECS_BACKEND_HOST={}", url_for_others(credentials)));
-  print_text(base::format("AWS_DEFAULT_REGION={}", key.region.value_or("")));
-  print_text(base::format("AWS_ACCESS_KEY_ID={}", key.access_key_id.value_or("")));
-  print_text(base::format("AWS_SECRET_ACCESS_KEY={}", key.secret_access_key.value_or("")));
-  print_text("ECS_EXTERNAL=true");
-  if (url_for_others(credentials).starts_with("https://")) {
-    print_text(
-        "# https: the agent checks the certificate of its websockets against \"host:port\", which "
-        "no certificate");
-    print_text("# is for. Serve on port 443, so that the port is left out, or use http.");
-    print_text("SSL_CERT_FILE=/etc/ecs/berth-ca.pem  # A copy of the server's ca.pem.");
-  }
+  print_agent_environment(key, url_for_others(credentials));
   warn_of_loopback(credentials);
   return 0;
 }

@@ -98,6 +98,12 @@ base::Result<Plan> plan_session(const api::ecs::ExecuteCommandRequest& request,
                      "running: it is {}.",
                      container->name.value_or(""), container->last_status.value_or("unknown")));
   }
+  for (const api::ecs::ManagedAgent& agent : container->managed_agents) {
+    if (agent.last_status != "STOPPED") continue;
+    return invalid_parameter(base::format(
+        "The execute command failed because the execute command agent isn't running: {}",
+        agent.reason.value_or("the container is stopping.")));
+  }
   Plan plan;
   plan.session.id =
       "ecs-execute-command-" + crypto::to_hex(crypto::random_bytes(session_id_bytes)).substr(0, 17);

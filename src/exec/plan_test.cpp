@@ -92,6 +92,20 @@ TEST(ExecuteCommand, a_container_with_another_log_driver_is_not_logged) {
   EXPECT_FALSE(plan_session(command("app"), asked, root, url)->session.log.has_value());
 }
 
+TEST(ExecuteCommand, an_agent_that_cannot_is_told_at_once_and_gets_no_session) {
+  Subject asked = subject();
+  api::ecs::ManagedAgent& agent = asked.task.containers[0].managed_agents.emplace_back();
+  agent.name = api::ecs::ManagedAgentName::ExecuteCommandAgent;
+  agent.last_status = "STOPPED";
+  agent.reason = "ExecuteCommand needs Berth's own agent on the container instance.";
+  const auto plan = plan_session(command("app"), asked, root, url);
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().code, "InvalidParameterException");
+  EXPECT_THAT(plan.error().message, HasSubstr("needs Berth's own agent"));
+  asked.task.containers[0].managed_agents[0].last_status = "RUNNING";
+  EXPECT_TRUE(plan_session(command("app"), asked, root, url).has_value());
+}
+
 TEST(ExecuteCommand, a_log_begins_with_who_asked_for_what_and_where) {
   const auto plan = plan_session(command("app", "ls -l"), subject(), root, url);
   ASSERT_TRUE(plan.has_value() && plan->session.log.has_value());

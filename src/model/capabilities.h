@@ -47,8 +47,19 @@ inline constexpr std::string_view capability_volume_driver_prefix = "ecs.capabil
 inline constexpr std::string_view attribute_cpu_architecture = "ecs.cpu-architecture";
 // With Berth's version; other agents have none.
 inline constexpr std::string_view attribute_berth_agent = "berth.agent";
-// With the address at which the machine's neighbours reach it, where Berth's agent knows it.
+// With the address at which the machine's neighbours reach it: as Berth's agent knows it, else
+// where the agent's session comes from.
 inline constexpr std::string_view attribute_host_address = "berth.host-address";
+
+// Names that begin so tell what an agent can do: an agent registers them, and no client sets them.
+inline constexpr auto prefixes_of_agents =
+    std::to_array<std::string_view>({"berth.", "ecs.", "com.amazonaws.ecs."});
+constexpr bool is_of_agents(std::string_view attribute) {
+  for (const std::string_view prefix : prefixes_of_agents) {
+    if (attribute.starts_with(prefix)) return true;
+  }
+  return false;
+}
 
 // What every agent of Berth registers. Beside these, as far as its machine has them:
 // capability_gpu_sharing where NVIDIA MPS can run, capability_selinux and capability_apparmor where

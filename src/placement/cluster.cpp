@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/format.h"
+#include "model/capabilities.h"
 #include "placement/assign.h"
 
 namespace placement {
@@ -15,7 +16,6 @@ constexpr size_t most_shapes = 4096;
 constexpr size_t most_groups = 1024;
 constexpr size_t most_columns = 64;
 constexpr size_t most_filters = 2048;
-constexpr std::string_view external_attribute = "ecs.capability.external";
 
 }  // namespace
 
@@ -28,16 +28,18 @@ Objections objections_of(const Request& request, const Demand& demand,
   Objections objections;
   objections.blockers = blockers_of(offer, demand);
   for (const std::string& name : request.required_attributes) {
-    if (!instance.attributes.contains(name)) objections.attributes.push_back(name);
+    if (instance.attributes.contains(name)) continue;
+    if (name == model::attribute_berth_agent) {
+      objections.kinds.emplace_back("Berth's own agent");
+    } else {
+      objections.attributes.push_back(name);
+    }
   }
   if (!request.launch_type.empty() && !has_launch_type(instance, request.launch_type)) {
-    objections.attributes.emplace_back(request.launch_type == "EXTERNAL"
-                                           ? external_attribute
-                                           : "of launch type EC2 (it is EXTERNAL)");
+    objections.kinds.push_back(base::format("launch type {}", request.launch_type));
   }
   if (!considers(request, instance)) {
-    objections.attributes.push_back(
-        base::format("of capacity provider {}", request.capacity_provider));
+    objections.kinds.push_back(base::format("capacity provider {}", request.capacity_provider));
   }
   return objections;
 }

@@ -31,9 +31,10 @@ std::string wanted_of(const Demand& demand) {
 std::pair<std::string, std::string> fall_of(const Objections& objections, const Demand& demand) {
   const Blockers& blockers = objections.blockers;
   if (blockers.agent) return {std::string(reason_agent), "agent connected"};
-  if (!objections.attributes.empty()) {
-    return {std::string(reason_attribute),
-            base::format("{}", base::join(objections.attributes, ", "))};
+  if (objections.wrong_instance()) {
+    std::vector<std::string> subjects = objections.kinds;
+    subjects.insert(subjects.end(), objections.attributes.begin(), objections.attributes.end());
+    return {std::string(reason_attribute), base::format("{}", base::join(subjects, ", "))};
   }
   if (blockers.cpu) {
     return {std::string(reason_cpu), base::format("{} CPU units", demand.cpu_units)};
@@ -83,7 +84,7 @@ std::string spread_of_gpus(const std::vector<Considered>& considered, const Flee
   int32_t sum = 0;
   for (const Considered& each : considered) {
     const int32_t here = fleet[each.index].offer.whole_gpus_free;
-    if (here == 0 || !each.objections.expressions.empty() || !each.objections.attributes.empty()) {
+    if (here == 0 || !each.objections.expressions.empty() || each.objections.wrong_instance()) {
       continue;
     }
     free.push_back(here);
@@ -116,7 +117,7 @@ std::string summary_of(const Explanation& explanation, const std::vector<Conside
     return others ? explanation.nearest[0].detail : "The cluster has no ACTIVE container instance.";
   }
   const bool gpus_block = std::ranges::any_of(considered, [](const Considered& each) {
-    return each.objections.blockers.gpu && each.objections.attributes.empty() &&
+    return each.objections.blockers.gpu && !each.objections.wrong_instance() &&
            each.objections.expressions.empty();
   });
   if (gpus_block && shape.demand.whole_gpus > 0) {
@@ -148,9 +149,10 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
   int32_t elsewhere = 0;
   for (uint32_t i = 0; i < fleet_.size(); ++i) {
     if (!fleet_[i].known) continue;
+    const model::ContainerInstance* const instance = model::find_instance(state, fleet_[i].arn);
+    if (instance->status == model::InstanceStatus::Inactive) continue;
     ++explanation.instances;
     if (!fleet_[i].offer.active) continue;
-    const model::ContainerInstance* const instance = model::find_instance(state, fleet_[i].arn);
     if (!considers(request, *instance)) {
       ++elsewhere;
       continue;
@@ -158,12 +160,13 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
     considered.push_back(
         {.index = i, .instance = instance, .objections = objections_of(state, request, shape, i)});
   }
+  explanation.active = static_cast<int32_t>(considered.size());
   if (elsewhere > 0) {
     explanation.steps.push_back({std::string(reason_provider), request.capacity_provider, elsewhere,
                                  explanation.instances - elsewhere});
   }
-  for (ExplainedStep& step : steps_of(considered, shape.demand, explanation.instances - elsewhere,
-                                      static_cast<int32_t>(considered.size()))) {
+  for (ExplainedStep& step :
+       steps_of(considered, shape.demand, explanation.instances - elsewhere, explanation.active)) {
     explanation.steps.push_back(std::move(step));
   }
   base::Random random(0);
@@ -189,7 +192,7 @@ Explanation explain_on(Engine& engine, const model::ClusterState& state, const R
                        const model::InstanceArn& instance) {
   Explanation explanation;
   explanation.wanted = wanted_of(demand_of(request.resources));
-  explanation.instances = 1;
+  explanation.instances = explanation.active = 1;
   auto placed = engine.place_on(state, request, instance);
   if (placed) {
     explanation.placement = std::move(*placed);

@@ -40,8 +40,9 @@ struct ExplainedChange {
 };
 
 struct Explanation {
-  std::string wanted;                // "100 CPU units, 80 MiB of memory and 4 GPUs".
-  int32_t instances = 0;             // In the cluster.
+  std::string wanted;     // "100 CPU units, 80 MiB of memory and 4 GPUs".
+  int32_t instances = 0;  // In the cluster; those that were deregistered are not.
+  int32_t active = 0;     // Of these, which may take tasks like it: the fits are of them.
   std::vector<ExplainedStep> steps;  // Only those that turned instances away, in order.
   std::optional<Placement> placement;
   std::string summary;                   // One sentence.

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/format.h"
+#include "model/capabilities.h"
 #include "model/derived.h"
 
 namespace placement {
@@ -28,7 +29,7 @@ enum class Topic : uint8_t { Agent, Attribute, Cpu, Memory, Ports, Gpu, Expressi
 std::vector<Topic> topics_of(const Objections& objections) {
   std::vector<Topic> topics;
   if (objections.blockers.agent) topics.push_back(Topic::Agent);
-  if (!objections.attributes.empty()) topics.push_back(Topic::Attribute);
+  if (objections.wrong_instance()) topics.push_back(Topic::Attribute);
   if (objections.blockers.cpu) topics.push_back(Topic::Cpu);
   if (objections.blockers.memory) topics.push_back(Topic::Memory);
   if (objections.blockers.ports) topics.push_back(Topic::Ports);
@@ -44,7 +45,7 @@ bool only(const Considered& each, Topic topic) {
 
 bool resources_only(const Considered& each) {
   const Objections& objections = each.objections;
-  return !objections.blockers.agent && objections.attributes.empty() &&
+  return !objections.blockers.agent && !objections.wrong_instance() &&
          objections.expressions.empty() && !objections.distinct && objections.blockers.resources();
 }
 
@@ -256,9 +257,11 @@ class Finder {
     }
   }
 
+  // Not those that only an agent can tell of itself.
   void add_attribute() {
     for (const Considered& each : considered_) {
-      if (!only(each, Topic::Attribute)) continue;
+      if (!only(each, Topic::Attribute) || !each.objections.kinds.empty()) continue;
+      if (std::ranges::any_of(each.objections.attributes, model::is_of_agents)) continue;
       add(ExplainedChangeKind::AddAttribute,
           base::format("give instance {} the attribute {}", short_name(each.instance->arn),
                        base::join(each.objections.attributes, ", ")),

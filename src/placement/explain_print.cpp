@@ -143,9 +143,9 @@ std::string print_brief(const Refusal& refusal, const Explanation& explanation, 
   };
   if (!refusal.instance.empty()) {
     add(explanation.summary);
-    if (!text.empty() && explanation.instances > 1) {
+    if (!text.empty() && explanation.active > 1) {
       add(base::format("The nearest fit of {} is instance {}.",
-                       count_phrase(explanation.instances, "instance", "instances"),
+                       count_phrase(explanation.active, "instance", "instances"),
                        model::short_id(refusal.instance.str())));
     }
   }

@@ -96,6 +96,10 @@ TEST(Explain, how_many_instances_fall_at_each_step) {
   cluster.add({.id = "far", .gpus = 1, .attributes = cuda});
   const auto gone = cluster.add({.id = "gone", .gpus = 1, .attributes = cuda});
   cluster.apply(model::InstanceDeregistered{.arn = gone, .at = {}});
+  model::ContainerInstance draining;
+  draining.cpu_units = draining.memory_mib = 4096;
+  draining.status = model::InstanceStatus::Draining;
+  cluster.add("draining", draining);
   Request request = gpu_request(1);
   request.required_attributes = {"berth.cuda"};
   request.constraints.push_back(member_of("attribute:zone == near"));
@@ -245,6 +249,9 @@ TEST(Brief, has_the_refusal_the_summary_and_the_smallest_change_once_each) {
   for (const char* id : {"a", "b"}) cluster.add({.id = id, .gpus = 4});
   put(cluster, "ta", "a", 1);
   put(cluster, "tb", "b", 2);
+  // One that was deregistered is no fit.
+  const auto gone = cluster.add({.id = "gone", .gpus = 4});
+  cluster.apply(model::InstanceDeregistered{.arn = gone, .at = {}});
   const auto explanation = explain(cluster.engine, cluster.state, gpu_request(4));
   EXPECT_EQ(print_brief(explanation->nearest.at(0), *explanation, 1000),
             "The task needs 4 GPUs; 3 free of 4. The task needs 4 GPUs on one instance: 5 free, "

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/capabilities.h"
 #include "model/catalogue.h"
+#include "placement/explain.h"
 #include "placement/testing.h"
 
 namespace placement::test {
@@ -176,9 +178,19 @@ TEST(Place, required_attributes_and_the_launch_type_must_be_there) {
   expect_refused(cluster, request, "ATTRIBUTE", "lacks the attribute lack.");
   request.required_attributes = {"have"};
   request.launch_type = "EXTERNAL";
-  expect_refused(cluster, request, "ATTRIBUTE", "ecs.capability.external");
+  expect_refused(cluster, request, "ATTRIBUTE", "needs launch type EXTERNAL");
+  EXPECT_THAT(cluster.refusals()[0].detail, ::testing::Not(HasSubstr("lacks the attribute")));
   request.launch_type = "EC2";
   EXPECT_TRUE(cluster.run(request).has_value());
+  request.required_attributes = {std::string(model::attribute_berth_agent)};
+  expect_refused(cluster, request, "ATTRIBUTE", "The task needs Berth's own agent");
+  // Nobody is told to set by hand what an agent tells of itself.
+  for (const char* const name : {"berth.agent", "ecs.capability.task-eni"}) {
+    request.required_attributes = {name};
+    const auto explanation = explain(cluster.engine, cluster.state, request);
+    ASSERT_EQ(explanation->changes.size(), 1U);
+    EXPECT_EQ(explanation->changes[0].kind, ExplainedChangeKind::AddInstance) << name;
+  }
 }
 
 TEST(Place, a_capacity_provider_has_its_own_instances_and_the_queue_those_of_none) {

@@ -139,7 +139,7 @@ std::string amount_phrase(std::string_view unit, int64_t asked, int64_t free, in
 std::string_view first_reason(const Objections& objections) {
   const Blockers& blockers = objections.blockers;
   if (blockers.agent) return reason_agent;
-  if (!objections.attributes.empty()) return reason_attribute;
+  if (objections.wrong_instance()) return reason_attribute;
   if (blockers.cpu) return reason_cpu;
   if (blockers.memory) return reason_memory;
   if (blockers.ports) return reason_ports;
@@ -235,6 +235,10 @@ Refusal refusal_of(const model::ContainerInstance& instance, const Offer& offer,
         .detail = base::format("No instance can ever take the task: {}.", demand.contradiction)};
   }
   if (objections.blockers.agent) sentences.push_back(agent_sentence(instance));
+  if (!objections.kinds.empty()) {
+    sentences.push_back(base::format("The task needs {}, which the instance does not have.",
+                                     base::join(objections.kinds, " and ")));
+  }
   if (!objections.attributes.empty()) {
     sentences.push_back(base::format("The instance lacks the attribute {}.",
                                      base::join(objections.attributes, ", ")));

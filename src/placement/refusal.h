@@ -38,12 +38,14 @@ inline constexpr std::string_view reason_inactive = "INACTIVE";
 // All that speaks against one instance.
 struct Objections {
   Blockers blockers;
-  std::vector<std::string> attributes;   // Names that it lacks, or the launch type it is not of.
+  std::vector<std::string> attributes;   // Names that it lacks.
+  std::vector<std::string> kinds;        // What else it is not: "launch type EC2".
   std::vector<std::string> expressions;  // memberOf expressions that do not hold.
   bool distinct = false;                 // A task of the group is there already.
 
+  bool wrong_instance() const { return !attributes.empty() || !kinds.empty(); }
   bool any() const {
-    return blockers.any() || !attributes.empty() || !expressions.empty() || distinct;
+    return blockers.any() || wrong_instance() || !expressions.empty() || distinct;
   }
 };
 

@@ -130,7 +130,10 @@ base::Result<api::ssm::Parameter> read_parameter(Context& context, const std::st
   }
   if (!may_read_parameter(context, *item)) return denied(text);
   const Version* const version = TRY(version_of(*item, selection.selector));
-  return show(context, *item, *version, decrypt, selection.selector);
+  auto shown = TRY(show(context, *item, *version, decrypt, selection.selector));
+  // Who asked by name looks for that name in the answer.
+  if (!text.starts_with("arn:")) shown.name = selection.name;
+  return shown;
 }
 
 std::string arn_of(const Owner& owner, const std::string& name) {

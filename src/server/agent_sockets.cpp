@@ -11,7 +11,6 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "server/rate_limits.h"
 
 namespace server {
 namespace {
@@ -22,6 +21,15 @@ std::string cluster_of(const std::string& text) {
   return arn ? std::string(arn->resource_id()) : text.empty() ? "default" : text;
 }
 
+// "192.0.2.1" of "192.0.2.1:4711", "::1" of "[::1]:4711".
+std::string host_of(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos) return {};
+  std::string_view host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return std::string(host);
+}
+
 // An agent gives a telemetry stream up on which nothing comes for a minute, and one without metrics
 // sends nothing that would be answered.
 constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
@@ -29,7 +37,6 @@ constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
 // Far more than an agent ever sends: who is above it is broken, and must not keep the control plane
 // from the others.
 constexpr Pace agent_pace(1'000, 10'000);
-constexpr uint16_t close_policy_violation = 1008;
 constexpr uint16_t close_try_again = 1013;
 
 // The other end of a web socket, shared by its handlers.
@@ -134,9 +141,18 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                                 .operation = acs ? "Poll" : "StartTelemetrySession",
                                 .cluster = cluster,
                                 .container_instance = instance}));
+  if (!handshakes_.pass(base::format("{} {}", caller.access_key_id, instance), "Poll",
+                        clock_.monotonic())) {
+    return base::fail(
+        "ThrottlingException",
+        base::format("The agent of {} connects more than {} times a second. It has to "
+                     "wait between two attempts.",
+                     instance, handshakes_a_second));
+  }
   if (acs) {
     control::SessionOpened opened = session_of(++last_session_, request.target);
     opened.access_key_id = caller.access_key_id;
+    opened.remote_host = host_of(request.remote_address);
     open_acs(std::move(opened), upgrade);
   } else {
     open_tcs(model::InstanceArn(instance), caller.access_key_id, upgrade);

@@ -10,6 +10,7 @@
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/core_thread.h"
+#include "server/rate_limits.h"
 #include "server/shared_keys.h"
 
 namespace server {
@@ -17,13 +18,17 @@ namespace server {
 inline constexpr std::string_view acs_path = "/acs/ws";
 inline constexpr std::string_view tcs_path = "/tcs/ws";
 
+// Of one instance with one key; twice as many at once. An agent opens two when it starts.
+inline constexpr int64_t handshakes_a_second = 5;
+
 class AgentSockets {
  public:
   // They all outlive it, and what it opens.
   AgentSockets(CoreThread& core, const SharedKeys& keys, net::Loop& loop, base::Clock& clock);
 
   // The upgrade of a verified caller. Any thread.
-  // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
+  // Errors: AccessDeniedException, InvalidParameterException, ThrottlingException for an agent that
+  // connects more than `handshakes_a_second` times; the upgrade is untouched then.
   base::Result<void> open(const net::HttpRequest& request, const auth::Caller& caller,
                           const net::Upgrade& upgrade);
 
@@ -36,6 +41,7 @@ class AgentSockets {
   const SharedKeys& keys_;
   net::Loop& loop_;
   base::Clock& clock_;
+  RateLimits handshakes_{handshakes_a_second};
   std::atomic<control::SessionId> last_session_ = 0;
 };
 

@@ -11,6 +11,13 @@ namespace {
 
 constexpr base::Milliseconds out_of_service_wait{1'000};
 
+// An official agent takes 1001 for good order and comes back at once, whatever the reason. After
+// 1008 it waits: an hour where the reason is InactiveInstanceException. Source: amazon-ecs-agent,
+// ecs-agent/wsclient/client.go (permissibleCloseCode).
+uint16_t close_code_of(const base::Error& reason) {
+  return reason.code == "ServerException" ? net::close_going_away : close_policy_violation;
+}
+
 }  // namespace
 
 base::Error too_busy() {
@@ -99,7 +106,7 @@ void CoreThread::release(driver::Released released) {
     const auto socket = sockets_.find(close.session);
     if (socket == sockets_.end()) continue;
     socket->second->send(acs::encode(acs::ServerError{close.reason.code, close.reason.message}));
-    socket->second->close(net::close_going_away, close.reason.code);
+    socket->second->close(close_code_of(close.reason), close.reason.code);
   }
   for (control::MachineOrder& order : released.machine_orders) {
     machine_ordered_(std::move(order));

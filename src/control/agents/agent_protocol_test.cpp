@@ -9,6 +9,7 @@
 #include "auth/key_derivation.h"
 #include "base/format.h"
 #include "control/testing.h"
+#include "model/capabilities.h"
 
 namespace control {
 namespace {
@@ -351,6 +352,9 @@ TEST_F(Protocol, an_agent_that_has_just_started_gets_the_keys_and_one_that_renew
 }
 
 TEST_F(Protocol, health_of_own_running_tasks_is_taken_and_everything_else_ignored) {
+  model::ClusterState state = plane.core.state();
+  state.task_definitions.at("cpu").at(1).definition.container_definitions[0].health_check.emplace();
+  plane.core = Core(std::move(state), Settings{}, 7, plane.now);
   open(1);
   const std::string task = run();
   const auto tell = [&](const model::InstanceArn& from, const std::string& container,
@@ -372,6 +376,37 @@ TEST_F(Protocol, health_of_own_running_tasks_is_taken_and_everything_else_ignore
   EXPECT_EQ(tell(model::InstanceArn("arn:other"), "main", "UNHEALTHY"), 0U);
   plane.report(task, "STOPPED", 0);
   EXPECT_EQ(tell(instance, "main", "UNHEALTHY"), 0U);
+}
+
+TEST_F(Protocol, a_task_is_as_healthy_as_its_essential_containers_with_a_health_check) {
+  open(1);
+  model::ClusterState state = plane.core.state();
+  auto& containers = state.task_definitions.at("cpu").at(1).definition.container_definitions;
+  for (const char* const name : {"side", "plain"}) {
+    api::ecs::ContainerDefinition& made = containers.emplace_back();
+    made.name = name;
+    made.memory = 8;
+    made.essential = std::string_view(name) == "plain";
+  }
+  containers[0].health_check.emplace();
+  containers[1].health_check.emplace();
+  plane.core = Core(std::move(state), Settings{}, 7, plane.now);
+  open(2);
+  const std::string task = run();
+  const auto health_after = [&](const std::string& container, const std::string& status) {
+    acs::PublishHealthRequest request;
+    acs::TaskHealth& told = request.tasks.emplace_back();
+    told.task_arn = task;
+    told.containers.push_back({.container_name = container,
+                               .health_status = status,
+                               .status_since = plane.now,
+                               .status_message = {}});
+    plane.step(TelemetryReceived{instance, std::move(request)});
+    return plane.describe(task).health_status;
+  };
+  EXPECT_EQ(health_after("side", "UNHEALTHY"), api::ecs::HealthStatus::Unknown);
+  EXPECT_EQ(health_after("main", "HEALTHY"), api::ecs::HealthStatus::Healthy);
+  EXPECT_EQ(health_after("main", "UNHEALTHY"), api::ecs::HealthStatus::Unhealthy);
 }
 
 TEST_F(Protocol, what_an_agent_measures_of_gpus_and_checks_is_kept_in_memory) {
@@ -436,6 +471,75 @@ TEST_F(Protocol, an_image_of_amazon_ecr_comes_with_its_registry_for_berths_own_a
     EXPECT_EQ(login->ecr_auth_data->region, "eu-west-1");
     EXPECT_EQ(login->ecr_auth_data->registry_id, "123456789012");
   }
+}
+
+TEST_F(Protocol, a_payload_names_no_container_that_it_lacks_to_an_official_agent) {
+  plane.define("gpu", "1");
+  for (const bool of_berth : {true, false}) {
+    const model::InstanceArn machine = plane.register_instance("p3.2xlarge", of_berth ? "b" : "o");
+    model::ClusterState state = plane.core.state();
+    if (of_berth) state.instances.at(machine).attributes["berth.agent"] = "1";
+    plane.core = Core(std::move(state), Settings{}, of_berth ? 7 : 8, plane.now);
+    plane.step(SessionOpened{.session = of_berth ? SessionId{1} : SessionId{2},
+                             .cluster = model::ClusterName("default"),
+                             .instance = machine});
+    const auto ran = plane.run_task("gpu");
+    ASSERT_EQ(ran->tasks.size(), 1U);
+    const acs::Task started = last<acs::PayloadMessage>().tasks.at(0);
+    ASSERT_EQ(started.associations.size(), 1U);
+    EXPECT_EQ(started.associations.at(0).containers.at(0), started.containers.at(0).name);
+    stop(*ran->tasks.at(0).task_arn);
+    const acs::Task stopped = last<acs::PayloadMessage>().tasks.at(0);
+    EXPECT_EQ(stopped.desired_status, "STOPPED");
+    EXPECT_EQ(stopped.associations.empty(), !of_berth);
+  }
+}
+
+TEST_F(Protocol, an_official_agents_machine_is_reached_where_its_session_comes_from) {
+  const auto address_after = [&](SessionId session, const std::string& host) {
+    plane.step(SessionOpened{.session = session,
+                             .cluster = model::ClusterName("default"),
+                             .instance = instance,
+                             .remote_host = host});
+    const auto& attributes = plane.core.state().instances.at(instance).attributes;
+    const auto found = attributes.find(std::string(model::attribute_host_address));
+    return found == attributes.end() ? std::string() : found->second;
+  };
+  Settings settings;
+  settings.poll_endpoint = "https://berth.lan:7117";
+  const model::ClusterState before = plane.core.state();
+  for (const auto& [host, address] : {std::pair("192.0.2.7", "192.0.2.7"),
+                                      {"::1", "berth.lan"},
+                                      {"127.0.0.1", "berth.lan"},
+                                      {"", ""}}) {
+    plane.core = Core(model::ClusterState(before), settings, 7, plane.now);
+    EXPECT_EQ(address_after(1, host), address);
+  }
+  // What the agent itself has told stays.
+  model::ClusterState told = before;
+  told.instances.at(instance).attributes[std::string(model::attribute_host_address)] = "10.0.0.1";
+  plane.core = Core(std::move(told), settings, 7, plane.now);
+  EXPECT_EQ(address_after(1, "192.0.2.7"), "10.0.0.1");
+}
+
+TEST_F(Protocol, a_container_without_a_gpu_sees_none_whatever_it_asks_for) {
+  const model::InstanceArn machine = plane.register_instance("p3.2xlarge", "g");
+  plane.define("gpu", "1");
+  model::ClusterState state = plane.core.state();
+  auto& definition = state.task_definitions.at("gpu").at(1).definition;
+  api::ecs::ContainerDefinition side;
+  side.name = "side";
+  side.memory = 8;
+  side.environment.emplace_back().name = "NVIDIA_VISIBLE_DEVICES";
+  side.environment.back().value = "all";
+  definition.container_definitions.push_back(std::move(side));
+  plane.core = Core(std::move(state), Settings{}, 7, plane.now);
+  plane.step(
+      SessionOpened{.session = 1, .cluster = model::ClusterName("default"), .instance = machine});
+  ASSERT_EQ(plane.run_task("gpu")->tasks.size(), 1U);
+  const acs::Task payload = last<acs::PayloadMessage>().tasks.at(0);
+  EXPECT_FALSE(payload.containers.at(0).environment.contains("NVIDIA_VISIBLE_DEVICES"));
+  EXPECT_EQ(payload.containers.at(1).environment.at("NVIDIA_VISIBLE_DEVICES"), "void");
 }
 
 // A life of sessions: whatever happens, a running task's payload goes to its own instance, with

@@ -89,6 +89,58 @@ TEST_F(GpuRelease, an_official_agent_is_taken_at_its_word_and_shown_as_unproven)
   run("all");
 }
 
+TEST_F(GpuRelease, a_stopped_that_is_about_the_payload_frees_nothing_of_a_task_that_has_started) {
+  const auto instance = machines_.start("m", AgentKind::Official);
+  for (const char* const reason :
+       {"resource cannot be initialized for task T: could not find container with name main for "
+        "associating GPU G",
+        "UnrecogniedTaskError: Error loading task - invalid character"}) {
+    const std::string task = run("all");
+    plane_.report(task, "RUNNING");
+    stop(plane_, task);
+    api::ecs::SubmitTaskStateChangeRequest report;
+    report.task = task;
+    report.status = "STOPPED";
+    report.reason = reason;
+    ASSERT_TRUE(
+        (plane_.call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", report)));
+    EXPECT_EQ(plane_.describe(task).last_status, "RUNNING");
+    EXPECT_EQ(plane_.run_task("one")->failures.at(0).reason, "RESOURCE:GPU");
+    plane_.report(task, "STOPPED", 137);
+    EXPECT_EQ(plane_.describe(task).last_status, "STOPPED");
+  }
+  // Of one that was never started it is the truth.
+  const std::string task = run("all");
+  api::ecs::SubmitTaskStateChangeRequest report;
+  report.task = task;
+  report.status = "STOPPED";
+  report.reason = "resource cannot be initialized for task T: no such GPU";
+  ASSERT_TRUE(
+      (plane_.call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", report)));
+  EXPECT_EQ(plane_.describe(task).stop_code, api::ecs::TaskStopCode::TaskFailedToStart);
+  run("all");
+}
+
+TEST_F(GpuRelease, a_stopped_that_is_about_the_payload_proves_nothing_of_a_task_that_was_given_up) {
+  const auto first = machines_.start("m", AgentKind::Official);
+  const std::string task = run("all");
+  plane_.report(task, "RUNNING");
+  deregister(plane_, *first);
+  const auto second = machines_.start("m", AgentKind::Official);
+  ASSERT_EQ(slot(plane_, *second, 0).state, model::GpuState::Quarantined);
+  api::ecs::SubmitTaskStateChangeRequest report;
+  report.task = task;
+  report.status = "STOPPED";
+  report.reason = "resource cannot be initialized for task T: no such container";
+  ASSERT_TRUE(
+      (plane_.call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", report)));
+  EXPECT_EQ(slot(plane_, *second, 0).state, model::GpuState::Quarantined);
+  report.reason.reset();
+  ASSERT_TRUE(
+      (plane_.call<api::ecs::SubmitTaskStateChangeResponse>("SubmitTaskStateChange", report)));
+  EXPECT_EQ(slot(plane_, *second, 0).state, model::GpuState::Idle);
+}
+
 TEST_F(GpuRelease, an_operator_clears_a_quarantined_gpu_and_no_other) {
   const auto instance = machines_.start("m", AgentKind::Berth);
   const std::string task = run("one");

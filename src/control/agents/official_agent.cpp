@@ -1,5 +1,7 @@
 #include "control/agents/official_agent.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "json/value.h"
 
@@ -28,6 +30,16 @@ json::Value docker_options(const Step& step, const acs::Task& payload,
   return made;
 }
 
+// The container's share of the devices is decided here: what its definition or its image says of
+// them counts for nothing. One with a GPU gets its list from the agent.
+void keep_gpus_away(const acs::Task& payload, acs::Container& container) {
+  const bool has_gpu = std::ranges::any_of(payload.associations, [&](const auto& association) {
+    return std::ranges::find(association.containers, container.name) !=
+           association.containers.end();
+  });
+  if (!has_gpu) container.environment["NVIDIA_VISIBLE_DEVICES"] = "void";
+}
+
 }  // namespace
 
 bool is_berth_agent(const model::ContainerInstance& instance) {
@@ -36,6 +48,7 @@ bool is_berth_agent(const model::ContainerInstance& instance) {
 
 void adapt_to_official_agent(const Step& step, acs::Task& payload) {
   for (acs::Container& container : payload.containers) {
+    keep_gpus_away(payload, container);
     // It would ask Amazon ECR with the keys of this server, and pull nothing then; without, it logs
     // in as its own configuration says.
     const auto& login = container.registry_authentication;

@@ -12,7 +12,7 @@ bool is_berth_agent(const model::ContainerInstance& instance);
 
 // Puts awslogs options into Docker's words: the stream's name in the place of its prefix, and this
 // server as the endpoint unless the definition names another one. Leaves logging in to Amazon ECR
-// to the agent's own configuration.
+// to the agent's own configuration, and shows a container without a GPU none.
 // Source: Docker manual, "Amazon CloudWatch Logs logging driver".
 void adapt_to_official_agent(const Step& step, acs::Task& payload);
 

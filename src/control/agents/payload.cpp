@@ -172,9 +172,12 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   CHECK(definition != nullptr);
   made.family = definition->family;
   made.version = std::to_string(definition->revision);
+  const auto* const instance = model::find_instance(step.state(), task.instance);
+  const bool official = instance != nullptr && !is_berth_agent(*instance);
   if (task.desired_status == model::TaskStatus::Stopped) {
-    add_gpu_associations(task,
-                         made);  // So that an agent that never saw the task can prove them empty.
+    // So that an agent that never saw the task can prove them empty. An official one looks for
+    // their containers in this payload, which has none, and leaves the one that runs alone.
+    if (!official) add_gpu_associations(task, made);
     return made;
   }
   made.task_definition_account_id = step.settings.account.id;
@@ -201,8 +204,7 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   made.berth_cpuset = task.held.cpuset;
   made.role_credentials = role_credentials(step, task, RoleType::TaskApplication);
   made.execution_role_credentials = role_credentials(step, task, RoleType::TaskExecution);
-  const auto* const instance = model::find_instance(step.state(), task.instance);
-  if (instance != nullptr && !is_berth_agent(*instance)) adapt_to_official_agent(step, made);
+  if (official) adapt_to_official_agent(step, made);
   return made;
 }
 

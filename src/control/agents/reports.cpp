@@ -130,10 +130,26 @@ void settle_gpus(const Step& step, const model::Task& task,
   }
 }
 
+// An official agent says so of a payload that it cannot take in. What it has started before goes
+// on. Source: amazon-ecs-agent, ecs-agent/api/errors/errors.go and
+// ecs-agent/acs/session/payload_responder.go, whose spelling this is.
+bool is_about_payload(const api::ecs::SubmitTaskStateChangeRequest& report) {
+  const std::string& reason = report.reason.value_or("");
+  return reason.starts_with("resource cannot be initialized for task ") ||
+         reason.starts_with("UnrecogniedTaskError");
+}
+
+bool has_started(const model::Task& task) {
+  return task.started_at ||
+         std::ranges::any_of(task.containers, [](const model::TaskContainer& container) {
+           return !container.runtime_id.empty();
+         });
+}
+
 // A task that was given up, and whose GPUs are kept until its agent tells: now it does.
 base::Result<void> take_late_proof(Step& step, const model::ClusterName& cluster,
                                    const api::ecs::SubmitTaskStateChangeRequest& report) {
-  if (report.status != "STOPPED") return {};
+  if (report.status != "STOPPED" || is_about_payload(report)) return {};
   const std::string& text = report.task.value_or("");
   const model::TaskArn task = text.starts_with("arn:")
                                   ? model::TaskArn(text)
@@ -202,6 +218,11 @@ base::Result<void> take_task_report(Step& step, const model::ClusterName& cluste
   if (report.status && !status) {
     return invalid_parameter(
         base::format("status is \"{}\"; it must be PENDING, RUNNING or STOPPED.", *report.status));
+  }
+  // It holds what it has until its agent tells of its containers, at the latest after the manifest
+  // of its next session.
+  if (status == model::TaskStatus::Stopped && is_about_payload(report) && has_started(*task)) {
+    return {};
   }
   model::TaskReported change = unchanged(*task);
   for (const api::ecs::ContainerStateChange& one : report.containers) {

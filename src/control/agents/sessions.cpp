@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "control/agents/payload.h"
 #include "control/agents/telemetry.h"
+#include "model/capabilities.h"
 
 namespace control {
 namespace {
@@ -36,15 +37,35 @@ base::Time renewal(const Settings& settings, base::Time now) {
                         settings.credentials_lifetime / 2);
 }
 
-// Official agents tell their versions here only; ours has told them when it registered.
-void take_versions(Step& step, const model::ContainerInstance& instance,
-                   const SessionOpened& opened) {
+// "berth.lan" of "https://berth.lan:7117".
+std::string host_of_url(std::string_view url) {
+  const size_t scheme = url.find("://");
+  std::string_view host = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
+  host = host.substr(0, host.find('/'));
+  if (host.starts_with('[')) return std::string(host.substr(1, host.find(']') - 1));
+  return std::string(host.substr(0, host.rfind(':')));
+}
+
+// Where others reach the machine that a session comes from. On the control plane's own machine that
+// is where they reach the control plane.
+std::string host_address_of(const Settings& settings, const std::string& remote_host) {
+  const bool own = remote_host.starts_with("127.") || remote_host == "::1";
+  return own ? host_of_url(settings.poll_endpoint) : remote_host;
+}
+
+// Official agents tell their versions here only, and never where their machine is reached; ours has
+// told all of it when it registered.
+void take_facts(Step& step, const model::ContainerInstance& instance, const SessionOpened& opened) {
   model::ContainerInstance told = instance;
+  if (!opened.remote_host.empty()) {
+    told.attributes.emplace(model::attribute_host_address,
+                            host_address_of(step.settings, opened.remote_host));
+  }
   if (!opened.agent_version.empty()) told.agent_version = opened.agent_version;
   if (!opened.agent_hash.empty()) told.agent_hash = opened.agent_hash;
   if (!opened.docker_version.empty()) told.docker_version = opened.docker_version;
   if (told.agent_version == instance.agent_version && told.agent_hash == instance.agent_hash &&
-      told.docker_version == instance.docker_version) {
+      told.docker_version == instance.docker_version && told.attributes == instance.attributes) {
     return;
   }
   ++told.version;
@@ -129,7 +150,7 @@ void Sessions::open(Step& step, const SessionOpened& opened) {
                               .access_key_id = opened.access_key_id});
   CHECK(inserted);
   of_instance_[opened.instance].insert(opened.session);
-  take_versions(step, *instance, opened);
+  take_facts(step, *instance, opened);
   Session& session = entry->second;
   send_role_keys(step, *instance, opened);
   step.send(opened.session,

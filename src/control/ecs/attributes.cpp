@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "control/request/errors.h"
+#include "model/capabilities.h"
 
 namespace control::ecs {
 namespace {
@@ -35,6 +36,15 @@ base::Result<void> check_attribute(const api::ecs::Attribute& attribute) {
         value, name));
   }
   return {};
+}
+
+base::Result<void> check_custom_attribute(const api::ecs::Attribute& attribute) {
+  const std::string& name = attribute.name.value_or("");
+  if (!model::is_of_agents(name)) return {};
+  return invalid_parameter(base::format(
+      "The attribute {} is its agent's alone: names that begin with {} tell what an agent can do. "
+      "Choose another name, or give it to the agent on its machine.",
+      name, base::join(model::prefixes_of_agents, ", ")));
 }
 
 }  // namespace control::ecs

@@ -10,4 +10,8 @@ namespace control::ecs {
 // either end. Source: ECS API reference, "Attribute". Errors: InvalidParameterException.
 base::Result<void> check_attribute(const api::ecs::Attribute& attribute);
 
+// That a client may put or delete it: "berth." and "ecs." say what agents can do, and theirs alone.
+// Errors: InvalidParameterException.
+base::Result<void> check_custom_attribute(const api::ecs::Attribute& attribute);
+
 }  // namespace control::ecs

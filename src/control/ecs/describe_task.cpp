@@ -115,14 +115,22 @@ api::ecs::Container describe_container(const Step& step, const model::Task& task
   return made;
 }
 
-// The worst of the task's containers. Source: ECS API reference, Task, healthStatus.
-api::ecs::HealthStatus task_health(const model::Task& task) {
-  bool all_healthy = !task.containers.empty();
+// The worst of the essential containers that have a health check; UNKNOWN without one.
+// Source: ECS API reference, HealthCheck.
+api::ecs::HealthStatus task_health(const model::Task& task,
+                                   const model::TaskDefinition* definition) {
+  bool checked = false;
+  bool all_healthy = true;
   for (const model::TaskContainer& container : task.containers) {
+    const auto* const defined = definition_of(definition, container.name);
+    const bool counts =
+        defined != nullptr && defined->health_check && defined->essential.value_or(true);
+    if (!counts) continue;
     if (container.health_status == "UNHEALTHY") return api::ecs::HealthStatus::Unhealthy;
+    checked = true;
     all_healthy = all_healthy && container.health_status == "HEALTHY";
   }
-  return all_healthy ? api::ecs::HealthStatus::Healthy : api::ecs::HealthStatus::Unknown;
+  return checked && all_healthy ? api::ecs::HealthStatus::Healthy : api::ecs::HealthStatus::Unknown;
 }
 
 // What it holds; of a task that has no instance yet, what it asks for.
@@ -178,7 +186,7 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.enable_execute_command = task.enable_execute_command;
   made.execution_stopped_at = task.execution_stopped_at;
   made.group = task.group;
-  made.health_status = task_health(task);
+  made.health_status = task_health(task, definition);
   made.last_status = std::string(model::to_string(task.last_status));
   made.launch_type = api::parse_enum<api::ecs::LaunchType>(task.launch_type);
   made.overrides = task.overrides.value_or(api::ecs::TaskOverride{});

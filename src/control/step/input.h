@@ -44,6 +44,7 @@ struct SessionOpened {
   std::string docker_version = {};
   int64_t highest = 0;  // "seqNum": what the agent has seen; official agents always say 1.
   std::string access_key_id = {};  // That it was opened with.
+  std::string remote_host = {};    // Where it comes from: "192.0.2.1", "::1"; empty: not known.
 };
 struct SessionMessage {
   SessionId session = 0;

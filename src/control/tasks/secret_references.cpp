@@ -16,17 +16,27 @@ std::string bare_secret_arn(std::string_view arn) {
   return std::string(arn.substr(0, end));
 }
 
+// "/app/token" of "arn:aws:ssm:...:parameter/app/token", "token" of "...:parameter/token".
+std::string parameter_name_of(const std::string& value_from) {
+  const auto arn = base::parse_arn(value_from);
+  if (!arn) return value_from;
+  const std::string_view path = arn->resource_id();
+  return base::format("{}{}", path.contains('/') ? "/" : "", path);
+}
+
 acs::Secret make_secret(const api::ecs::Secret& secret, const std::string& region,
-                        std::string_view target) {
+                        std::string_view type, std::string_view target) {
   acs::Secret made;
   made.name = secret.name.value_or("");
   made.value_from = secret.value_from.value_or("");
-  made.type = "ENVIRONMENT_VARIABLE";
+  made.type = type;
   made.target = target;
   const auto reference = parse_secret_reference(made.value_from);
   const bool asm_secret = reference && reference->provider == SecretProvider::SecretsManager;
   made.provider = asm_secret ? "asm" : "ssm";
   made.region = reference && !reference->region.empty() ? reference->region : region;
+  // An official agent looks for the answer under what it has asked for, and SSM answers with names.
+  if (!asm_secret) made.value_from = parameter_name_of(made.value_from);
   return made;
 }
 
@@ -61,11 +71,11 @@ std::vector<acs::Secret> secrets_of(const api::ecs::ContainerDefinition& contain
                                     const std::string& region) {
   std::vector<acs::Secret> made;
   for (const api::ecs::Secret& secret : container.secrets) {
-    made.push_back(make_secret(secret, region, "CONTAINER"));
+    made.push_back(make_secret(secret, region, "ENVIRONMENT_VARIABLE", "CONTAINER"));
   }
   if (!container.log_configuration) return made;
   for (const api::ecs::Secret& secret : container.log_configuration->secret_options) {
-    made.push_back(make_secret(secret, region, "LOG_DRIVER"));
+    made.push_back(make_secret(secret, region, "BOOTSTRAP", "LOG_DRIVER"));
   }
   return made;
 }

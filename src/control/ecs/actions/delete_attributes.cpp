@@ -1,5 +1,6 @@
 #include "base/format.h"
 #include "control/ecs/actions/actions.h"
+#include "control/ecs/attributes.h"
 #include "control/request/errors.h"
 #include "control/request/lookup.h"
 
@@ -11,6 +12,7 @@ Answer<api::ecs::DeleteAttributesResponse> delete_attributes(
   TRY_VOID(allow(step, "DeleteAttributes", cluster->name));
   std::map<model::InstanceArn, std::vector<std::string>> deletes;
   for (const api::ecs::Attribute& attribute : request.attributes) {
+    TRY_VOID(check_custom_attribute(attribute));
     const model::ContainerInstance* const instance =
         find_instance(step, cluster->name, attribute.target_id.value_or(""));
     if (instance == nullptr) {

@@ -19,6 +19,7 @@ Answer<api::ecs::PutAttributesResponse> put_attributes(
   std::map<model::InstanceArn, std::map<std::string, std::string>> puts;
   for (const api::ecs::Attribute& attribute : request.attributes) {
     TRY_VOID(check_attribute(attribute));
+    TRY_VOID(check_custom_attribute(attribute));
     const model::ContainerInstance* const instance =
         find_instance(step, cluster->name, attribute.target_id.value_or(""));
     if (instance == nullptr) {

@@ -135,9 +135,7 @@ void carry_quarantines(Step& step, model::ContainerInstance& made,
 // What an agent tells of itself at each registration; what is no longer so must not stay.
 bool is_told_by_agent(std::string_view attribute) {
   return attribute.starts_with("ecs.capability.") ||
-         attribute.starts_with("com.amazonaws.ecs.capability.") ||
-         attribute.starts_with("berth.gpu-") || attribute == "berth.cuda-version" ||
-         attribute == "berth.agent";
+         attribute.starts_with("com.amazonaws.ecs.capability.") || attribute.starts_with("berth.");
 }
 
 // A physical GPU has one owner. An instance that its machine has left behind (a lost data

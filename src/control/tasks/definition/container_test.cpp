@@ -289,6 +289,10 @@ TEST(TaskDefinition, log_configurations_are_checked) {
       {log("none", ""), parameter, "logDriver"},
   });
   expect_accepted({
+      definition(R"({"name": "app", "image": "a", "memory": 8, "logConfiguration": {
+                     "logDriver": "splunk", "options": {"splunk-url": "a"},
+                     "secretOptions": [{"name": "splunk-token", "valueFrom": "token"}]}})",
+                 R"("executionRoleArn": "executor")"),
       log("awslogs", R"("awslogs-group": "/ecs/train", "mode": "non-blocking",
                         "max-buffer-size": "4m")"),
       log("json-file", R"("max-size": "10m")"),

@@ -77,7 +77,10 @@ base::Result<void> check_log_configuration(const Container& container) {
   const std::string_view driver = api::to_string(*log.log_driver);
   for (const std::string_view needed : options_needed(*log.log_driver)) {
     const auto found = log.options.find(std::string(needed));
-    if (found == log.options.end() || found->second.empty()) {
+    const bool given = found != log.options.end() && !found->second.empty();
+    const bool secret = std::ranges::any_of(
+        log.secret_options, [&](const api::ecs::Secret& one) { return one.name == needed; });
+    if (!given && !secret) {
       return client_error(
           base::format("Log driver {} requires options: {}. Container '{}' has "
                        "none.",
