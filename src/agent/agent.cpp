@@ -128,6 +128,11 @@ class Impl {
     if (api_) api_->cancel();
     if (driver_) driver_->stop();
     loop_.stop();
+    if (std::exchange(drops_, false)) {
+      if (const auto taken_back = drop_no_more(metadata_address); !taken_back) {
+        base::log_warning("{}", taken_back.error().message);
+      }
+    }
   }
 
   AgentStatus status() {
@@ -167,6 +172,7 @@ class Impl {
         base::log_warning("A container's first request for its metadata may leave the machine: {}",
                           dropped.error().message);
       }
+      drops_ = true;
     } else {
       base::log_info(
           "containers get no task metadata endpoint and no keys of a task role, except with "
@@ -177,6 +183,7 @@ class Impl {
 
   AgentOptions options_;
   base::Clock& clock_;
+  bool drops_ = false;  // What is sent to the metadata address outside of containers.
   Machine machine_;
   Inbox inbox_{event_capacity};
   net::Loop loop_{1};
