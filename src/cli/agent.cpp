@@ -86,7 +86,7 @@ base::Result<int> run_agent(const AgentCommand& options) {
   if (!options.emulate.empty()) TRY(model::require_instance_type(options.emulate));
   agent::AgentOptions made = TRY(agent_options(options));
   made.instance_id = options.instance_id;
-  const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
+  const std::unique_ptr<LocalDocker> docker = TRY(local_docker(options.docker_host));
   block_stop_signals();
   base::SystemClock clock;
   FatalFlag fatal = false;
