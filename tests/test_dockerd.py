@@ -193,6 +193,8 @@ class LosesSight(OwnDockerd):
         return arn, container_of(self.tasks.wait(arn, "RUNNING"))["runtimeId"]
 
     def rewrite_state(self, identifier, **members):
+        """Of a dockerd that is away; the program runs on."""
+        self.assertTrue(processes_of(identifier))
         path = os.path.join(self.dockerd.folder, "data", "containers", identifier, "config.v2.json")
         with open(path) as file:
             told = json.load(file)
@@ -208,14 +210,12 @@ class LosesSight(OwnDockerd):
 
     def test_a_container_that_docker_calls_created_is_ended(self):
         arn, identifier = self.running()
-        self.assertTrue(processes_of(identifier))
         self.dockerd.terminate(60)
         never = "0001-01-01T00:00:00Z"
         self.rewrite_state(identifier, Running=False, Pid=0, StartedAt=never, FinishedAt=never)
         self.dockerd.spawn()
         self.dockerd.wait_answers()
         self.assertEqual("created", self.dockerd.docker.inspect(identifier)["State"]["Status"])
-        self.assertTrue(processes_of(identifier), "its program runs on")
         task = self.ends_wholly(arn, identifier)
         self.assertIn("DockerStateError", container_of(task)["reason"], brief(task))
 
@@ -226,7 +226,6 @@ class LosesSight(OwnDockerd):
         self.dockerd.spawn()
         self.dockerd.wait_answers()
         self.assertEqual("exited", self.dockerd.docker.inspect(identifier)["State"]["Status"])
-        self.assertTrue(processes_of(identifier), "its program runs on")
         self.ends_wholly(arn, identifier)
 
     def test_a_paused_container_is_stopped(self):
