@@ -1,7 +1,9 @@
 """dockerd killed, restarted and without room, under tasks that run."""
 
+import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import threading
@@ -9,6 +11,39 @@ import unittest
 
 from harness import (IMAGE, TASK_LABEL, Dockerd, Server, SmallDisk, Tasks, brief, container_of, gpus,
                      shell, wait_for)
+
+
+ROUNDS = int(os.environ.get("BERTH_DOCKERD_ROUNDS", "6"))
+
+def processes_of(identifier):
+    """Those in the container's cgroup, whatever Docker says of it."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cgroup") as file:
+                if identifier in file.read():
+                    found.append(int(pid))
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # It has ended meanwhile.
+    return found
+
+
+def used_gpus():
+    """By GPU: the containers in which a program runs that was given it."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                given = re.search(rb"NVIDIA_VISIBLE_DEVICES=(GPU-[^\0]+)", file.read())
+            if not given:
+                continue
+            with open(f"/proc/{pid}/cgroup") as file:
+                container = re.search("[0-9a-f]{64}", file.read())
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # It has ended meanwhile.
+        if container:
+            found.setdefault(given[1].decode(), set()).add(container[0])
+    return found
 
 
 class OwnDockerd(unittest.TestCase):
@@ -145,6 +180,103 @@ class RestartedUnderLoad(OwnDockerd):
         self.assertLessEqual(set(made), set(arns))
         self.assertEqual([], self.server.containers(running_only=True))
         wait_for(lambda: self.free_gpus() == 4, "all GPUs are free again", 60)
+
+
+class LosesSight(OwnDockerd):
+    """Docker's word and the truth disagree."""
+
+    def running(self, **members):
+        self.begin({"live-restore": True})
+        definition = self.register("lasting", "exec sleep 900", resourceRequirements=gpus(1),
+                                   **members)
+        arn = self.tasks.run(definition)
+        return arn, container_of(self.tasks.wait(arn, "RUNNING"))["runtimeId"]
+
+    def rewrite_state(self, identifier, **members):
+        """Of a dockerd that is away; the program runs on."""
+        self.assertTrue(processes_of(identifier))
+        path = os.path.join(self.dockerd.folder, "data", "containers", identifier, "config.v2.json")
+        with open(path) as file:
+            told = json.load(file)
+        told["State"].update(members)
+        with open(path, "w") as file:
+            json.dump(told, file)
+
+    def ends_wholly(self, arn, identifier):
+        task = self.tasks.wait(arn, "STOPPED", 90)
+        self.assertEqual([], processes_of(identifier), "its program runs on: " + brief(task))
+        wait_for(lambda: self.free_gpus() == 4, "all GPUs are free again", 30)
+        return task
+
+    def test_a_container_that_docker_calls_created_is_ended(self):
+        arn, identifier = self.running()
+        self.dockerd.terminate(60)
+        never = "0001-01-01T00:00:00Z"
+        self.rewrite_state(identifier, Running=False, Pid=0, StartedAt=never, FinishedAt=never)
+        self.dockerd.spawn()
+        self.dockerd.wait_answers()
+        self.assertEqual("created", self.dockerd.docker.inspect(identifier)["State"]["Status"])
+        task = self.ends_wholly(arn, identifier)
+        self.assertIn("DockerStateError", container_of(task)["reason"], brief(task))
+
+    def test_a_container_that_docker_calls_exited_is_ended(self):
+        arn, identifier = self.running()
+        self.dockerd.terminate(60)
+        self.rewrite_state(identifier, Running=False, Pid=0, FinishedAt="2024-01-01T00:00:00Z")
+        self.dockerd.spawn()
+        self.dockerd.wait_answers()
+        self.assertEqual("exited", self.dockerd.docker.inspect(identifier)["State"]["Status"])
+        self.ends_wholly(arn, identifier)
+
+    def test_a_paused_container_is_stopped(self):
+        arn, identifier = self.running()
+        self.dockerd.docker.run("pause", identifier)
+        self.tasks.stop(arn)
+        self.ends_wholly(arn, identifier)
+
+
+class RestartedWhileContainersStart(OwnDockerd):
+    def test_no_program_of_a_stopped_task_runs_and_no_gpu_is_used_by_two(self):
+        self.begin({"live-restore": True})
+        definition = self.register("takes", "exec sleep 1", resourceRequirements=gpus(1))
+        twice = []
+        done = threading.Event()
+        def watch():
+            while not done.wait(0.05):
+                twice.extend(one for one in used_gpus().items() if len(one[1]) > 1)
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        self.addCleanup(watcher.join)
+        self.addCleanup(done.set)
+        chance = random.Random(5)
+        arns = []
+        for number in range(ROUNDS):
+            def some_run():
+                told = self.tasks.ecs.run_task(taskDefinition=definition, count=4)
+                return [one["taskArn"] for one in told["tasks"]]
+            arns += wait_for(some_run, "tasks are started", 90)
+            threading.Event().wait(chance.uniform(0, 0.6))
+            if number % 2:
+                self.dockerd.restart()
+            else:
+                self.dockerd.kill_and_start()
+            self.check_stopped(arns)
+        wait_for(lambda: self.check_stopped(arns) == len(arns), "all tasks have stopped", 150)
+        self.assertEqual([], twice, "one GPU was given to two containers at once")
+        wait_for(lambda: self.free_gpus() == 4, "all GPUs are free again", 60)
+
+    def check_stopped(self, arns):
+        """How many have stopped; no program of theirs may run."""
+        stopped = []
+        for first in range(0, len(arns), 100):
+            told = self.tasks.ecs.describe_tasks(tasks=arns[first:first + 100])
+            self.assertEqual([], told["failures"], "an acknowledged task is lost")
+            stopped += [one for one in told["tasks"] if one["lastStatus"] == "STOPPED"]
+        for task in stopped:
+            identifier = container_of(task).get("runtimeId")
+            if identifier:
+                self.assertEqual([], processes_of(identifier), brief(task))
+        return len(stopped)
 
 
 class ImageStoreFull(OwnDockerd):

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "agent/api_client.h"
@@ -64,10 +66,24 @@ base::Result<std::string> instance_id(const AgentOptions& options, Journal& jour
   return made;
 }
 
-core::Config make_config(const AgentOptions& options) {
+// Tells the directory from every other on this machine, also from one of the same path that an
+// agent in a container has.
+base::Result<std::string> identity_of(const std::filesystem::path& data_dir) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::canonical(data_dir, error);
+  struct stat found = {};
+  if (error || ::stat(whole.c_str(), &found) != 0) {
+    return base::fail("IoError", base::format("The agent's data directory {} cannot be read: {}.",
+                                              data_dir.string(), std::strerror(errno)));
+  }
+  return base::format("{} ({}:{})", whole.string(), found.st_dev, found.st_ino);
+}
+
+core::Config make_config(const AgentOptions& options, std::string agent_data) {
   core::Config config;
   config.cluster = options.cluster;
   config.agent_name = options.agent_name;
+  config.agent_data = std::move(agent_data);
   config.region = options.region;
   config.random_seed = base::system_seed();
   config.pull_behavior = options.pull_behavior;
@@ -104,20 +120,21 @@ class Impl {
     std::string id = TRY(instance_id(options_, *journal));
     machine_ = TRY(describe_machine(options_, std::move(id)));
     if (options_.agent_name.empty()) options_.agent_name = machine_.instance_id;
-    core::Config config = make_config(options_);
+    core::Config config = make_config(options_, TRY(identity_of(options_.data_dir)));
     TRY_VOID(serve_metadata(*journal, config));
-    driver_ = TRY(Driver::create({.options = options_,
-                                  .machine = machine_,
-                                  .docker = docker,
-                                  .api = *api_,
-                                  .loop = loop_,
-                                  .inbox = inbox_,
-                                  .clock = clock_,
-                                  .journal = std::move(journal),
-                                  .gpus = std::make_unique<GpuAccess>(
-                                      std::move(devices), mps_directories(options_.data_dir)),
-                                  .metadata = metadata_},
-                                 std::move(config)));
+    driver_ = TRY(
+        Driver::create({.options = options_,
+                        .machine = machine_,
+                        .docker = docker,
+                        .api = *api_,
+                        .loop = loop_,
+                        .inbox = inbox_,
+                        .clock = clock_,
+                        .journal = std::move(journal),
+                        .gpus = std::make_unique<GpuAccess>(std::move(devices), docker.processes,
+                                                            mps_directories(options_.data_dir)),
+                        .metadata = metadata_},
+                       std::move(config)));
     events_ = std::make_unique<DockerEvents>(docker, options_.agent_name, inbox_, clock_);
     driver_->start();
     return {};
@@ -129,6 +146,11 @@ class Impl {
     if (api_) api_->cancel();
     if (driver_) driver_->stop();
     loop_.stop();
+    if (std::exchange(drops_, false)) {
+      if (const auto taken_back = drop_no_more(metadata_address); !taken_back) {
+        base::log_warning("{}", taken_back.error().message);
+      }
+    }
   }
 
   AgentStatus status() {
@@ -168,6 +190,7 @@ class Impl {
         base::log_warning("A container's first request for its metadata may leave the machine: {}",
                           dropped.error().message);
       }
+      drops_ = true;
     } else {
       base::log_info(
           "containers get no task metadata endpoint and no keys of a task role, except with "
@@ -178,6 +201,7 @@ class Impl {
 
   AgentOptions options_;
   base::Clock& clock_;
+  bool drops_ = false;  // What is sent to the metadata address outside of containers.
   Machine machine_;
   Inbox inbox_{event_capacity};
   net::Loop loop_{1};

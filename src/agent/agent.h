@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/container_processes.h"
 #include "agent/core/config.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -99,11 +100,13 @@ struct AgentOptions {
   std::function<void(const base::Error&)> on_fatal = {};
 };
 
-// One Docker, shared by all agents of the process; all three outlive them.
+// One Docker, and its containers as the kernel sees them, shared by all agents of the process; all
+// four outlive them.
 struct DockerAccess {
   docker::ContainerRuntime& runtime;
   docker::ContainerStreams& streams;
   docker::ContainerResources& resources;
+  ContainerProcesses& processes;
 };
 
 struct AgentStatus {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "agent/testing.h"
+#include "agent/testing_processes.h"
 #include "base/log.h"
 #include "docker/fake.h"
 #include "gpu/fake_devices.h"
@@ -66,7 +67,8 @@ class AgentTest : public ::testing::Test {
 
   base::SystemClock clock_;
   docker::FakeRuntime docker_;
-  DockerAccess access_{docker_, docker_, docker_};
+  testing::FakeProcesses processes_{docker_};
+  DockerAccess access_{docker_, docker_, docker_, processes_};
   testing::TemporaryDirectory directory_;
   ControlPlane plane_;
   std::map<std::string, gpu::DeviceUse> uses_;

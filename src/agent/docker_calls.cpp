@@ -1,7 +1,9 @@
 #include "agent/docker_calls.h"
 
+#include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "agent/secrets.h"
 #include "base/format.h"
@@ -71,18 +73,42 @@ struct Caller {
   }
 
   core::OperationResult operator()(const core::InspectContainer& request) const {
-    return to_container_info(TRY(docker.runtime.inspect(request.runtime_id_or_name)));
+    core::ContainerInfo info =
+        to_container_info(TRY(docker.runtime.inspect(request.runtime_id_or_name)));
+    info.processes = docker.processes.look_at(info.runtime_id).left;
+    const bool just_ended =
+        info.status == core::RuntimeStatus::Running && info.processes == core::Processes::None;
+    if (!just_ended) return info;
+    // Between the two looks its program ended: Docker is asked what it knows now.
+    info = to_container_info(TRY(docker.runtime.inspect(request.runtime_id_or_name)));
+    info.processes = docker.processes.look_at(info.runtime_id).left;
+    return info;
   }
 
   core::OperationResult operator()(const core::ListContainers& request) const {
-    const auto listed = TRY(docker.runtime.list({.labels = {{"berth.agent", request.agent_name}}}));
+    std::set<std::string> ids;
+    for (const auto& [label, value] : {std::pair(core::label_of_agent, request.agent_name),
+                                       std::pair(core::label_of_agent_data, request.agent_data)}) {
+      if (value.empty()) continue;
+      for (const auto& one : TRY(docker.runtime.list({.labels = {{label, value}}}))) {
+        ids.insert(one.id);
+      }
+    }
     core::Snapshot snapshot;
-    for (const docker::ContainerSummary& one : listed) {
-      auto state = docker.runtime.inspect(one.id);
+    std::vector<std::string> listed;
+    for (const std::string& id : ids) {
+      auto state = docker.runtime.inspect(id);
       if (!state && state.error().cause == docker::Cause::NotFound) continue;
       snapshot.containers.push_back(to_container_info(TRY(std::move(state))));
+      listed.push_back(id);
     }
+    const auto seen = docker.processes.look(listed);
+    for (size_t i = 0; i < listed.size(); ++i) snapshot.containers[i].processes = seen[i].left;
     return snapshot;
+  }
+
+  core::OperationResult operator()(const core::EndProcesses& request) const {
+    return docker.processes.end(request.runtime_id);
   }
 
   core::OperationResult operator()(const core::CreateVolume& request) const {

@@ -7,6 +7,7 @@
 
 #include "agent/docker_events.h"
 #include "agent/testing.h"
+#include "agent/testing_processes.h"
 #include "base/log.h"
 #include "docker/fake.h"
 #include "gpu/fake_devices.h"
@@ -45,24 +46,26 @@ Life live(const std::filesystem::path& directory, sqlite::FaultyVfs& vfs, uint64
                                 .region = options.region},
                                clock)
                  .value();
-  const DockerAccess access{docker, docker, docker};
+  testing::FakeProcesses processes(docker);
+  const DockerAccess access{docker, docker, docker, processes};
   Inbox inbox(1000);
   net::Loop loop(1);
   MetadataServer metadata(loop, inbox);
   core::Config config;
   config.agent_name = "a";
   auto driver =
-      Driver::create({.options = options,
-                      .machine = machine,
-                      .docker = access,
-                      .api = *api,
-                      .loop = loop,
-                      .inbox = inbox,
-                      .clock = clock,
-                      .journal = Journal::open(directory / "agent.db", vfs.name()).value(),
-                      .gpus = std::make_unique<GpuAccess>(std::make_unique<gpu::FakeDevices>()),
-                      .metadata = metadata},
-                     config)
+      Driver::create(
+          {.options = options,
+           .machine = machine,
+           .docker = access,
+           .api = *api,
+           .loop = loop,
+           .inbox = inbox,
+           .clock = clock,
+           .journal = Journal::open(directory / "agent.db", vfs.name()).value(),
+           .gpus = std::make_unique<GpuAccess>(std::make_unique<gpu::FakeDevices>(), processes),
+           .metadata = metadata},
+          config)
           .value();
   vfs.fail_at(nth, sqlite::Fault::Crash);
   DockerEvents events(access, "a", inbox, clock);

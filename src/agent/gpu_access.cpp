@@ -124,7 +124,26 @@ std::expected<gpu::ContainerGpuSetup, core::OperationError> GpuAccess::setup(
   return std::unexpected(create_error(core::Cause::Other, setup.error().message));
 }
 
+std::string GpuAccess::left_of(const std::vector<std::string>& containers) {
+  if (containers.empty()) return {};
+  const auto seen = processes_.look(containers);
+  for (size_t i = 0; i < containers.size(); ++i) {
+    const std::string id = containers[i].substr(0, 12);
+    if (seen[i].left == core::Processes::Some) {
+      return base::format("container {}, which had it, has processes still", id);
+    }
+    if (seen[i].left == core::Processes::Unknown) {
+      return base::format("whether container {}, which had it, has ended cannot be told: {}", id,
+                          seen[i].reason);
+    }
+  }
+  return {};
+}
+
 core::OperationResult GpuAccess::probe(const core::ProbeGpu& request) {
+  if (std::string left = left_of(request.containers); !left.empty()) {
+    return core::GpuUse{false, std::move(left)};
+  }
   const auto use = devices_->use(request.uuid);
   if (!use) {
     const bool unknown = use.error().code == "InvalidParameterException";

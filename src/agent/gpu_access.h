@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/container_processes.h"
 #include "agent/core/runtime.h"
 #include "agent/mps_daemon.h"
 #include "base/result.h"
@@ -35,10 +36,13 @@ json::Value with_gpus(json::Value body, const gpu::ContainerGpuSetup& setup);
 // Owns the devices; belongs to one thread at a time.
 class GpuAccess {
  public:
-  // `proc`: where procfs is mounted.
-  explicit GpuAccess(std::unique_ptr<gpu::Devices> devices, MpsDirectories mps = {},
-                     std::filesystem::path proc = "/proc")
-      : devices_(std::move(devices)), mps_(std::move(mps)), proc_(std::move(proc)) {}
+  // `processes` outlives it. `proc`: where procfs is mounted.
+  GpuAccess(std::unique_ptr<gpu::Devices> devices, ContainerProcesses& processes,
+            MpsDirectories mps = {}, std::filesystem::path proc = "/proc")
+      : devices_(std::move(devices)),
+        processes_(processes),
+        mps_(std::move(mps)),
+        proc_(std::move(proc)) {}
 
   // Errors: GpuDriverException.
   base::Result<gpu::Inventory> discover();
@@ -54,10 +58,15 @@ class GpuAccess {
 
   // For a share the MPS daemon runs when this returns.
   std::expected<gpu::ContainerGpuSetup, core::OperationError> setup(const core::GpuAccess& gpus);
+  // The one door to the proof that a GPU, or a share of one, is empty.
   core::OperationResult probe(const core::ProbeGpu& request);
 
  private:
+  // What is left of the containers that had the GPU; empty: nothing.
+  std::string left_of(const std::vector<std::string>& containers);
+
   std::unique_ptr<gpu::Devices> devices_;
+  ContainerProcesses& processes_;
   MpsDaemon mps_;
   std::filesystem::path proc_;
   GpuBaselines baselines_;

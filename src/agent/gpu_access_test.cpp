@@ -11,6 +11,7 @@
 
 #include "agent/container_process.h"
 #include "agent/testing.h"
+#include "agent/testing_processes.h"
 #include "gpu/fake_devices.h"
 
 namespace agent {
@@ -24,7 +25,7 @@ class GpuAccessTest : public ::testing::Test {
     auto devices = std::make_unique<gpu::FakeDevices>();
     fake_ = devices.get();
     fake_->inventory.gpus.push_back({.uuid = "GPU-a"});
-    access_.emplace(std::move(devices));
+    access_.emplace(std::move(devices), processes_);
   }
   core::GpuUse probe() {
     const auto result = access_->probe({"GPU-a"});
@@ -33,6 +34,7 @@ class GpuAccessTest : public ::testing::Test {
   }
 
   gpu::FakeDevices* fake_ = nullptr;  // Owned by access_.
+  testing::FakeProcesses processes_;
   std::optional<GpuAccess> access_;
 };
 
@@ -54,6 +56,24 @@ TEST_F(GpuAccessTest, a_process_that_stayed_is_named) {
   EXPECT_EQ(probe().detail, "1 process (pid 999999991), 1024 MiB above its baseline");
   fake_->uses.clear();
   EXPECT_TRUE(probe().empty);
+}
+
+TEST_F(GpuAccessTest, is_not_empty_while_a_container_that_had_it_has_processes) {
+  access_->take_baselines(fake_->inventory);
+  processes_.named["c1"] = {core::Processes::Some, {}};
+  processes_.named["c2"] = {core::Processes::Unknown, "there are no cgroups in /sys/fs/cgroup"};
+  const auto probe = [&](std::vector<std::string> containers) {
+    const auto result =
+        access_->probe({.uuid = "GPU-a", .containers = std::move(containers), .sharers = {}});
+    return std::get<core::GpuUse>(result.value());
+  };
+  EXPECT_EQ(probe({"c0", "c1"}).detail, "container c1, which had it, has processes still");
+  EXPECT_FALSE(probe({"c0", "c1"}).empty);
+  EXPECT_EQ(probe({"c2"}).detail,
+            "whether container c2, which had it, has ended cannot be told: there are no cgroups in "
+            "/sys/fs/cgroup");
+  EXPECT_FALSE(probe({"c2"}).empty);
+  EXPECT_TRUE(probe({"c0"}).empty);
 }
 
 TEST_F(GpuAccessTest, baselines_of_an_earlier_process_are_kept) {
@@ -139,7 +159,7 @@ class SharedGpuTest : public ::testing::Test {
     auto devices = std::make_unique<gpu::FakeDevices>();
     fake_ = devices.get();
     fake_->inventory.gpus.push_back({.uuid = "GPU-a"});
-    access_.emplace(std::move(devices), MpsDirectories{}, proc_.path());
+    access_.emplace(std::move(devices), processes_, MpsDirectories{}, proc_.path());
     access_->take_baselines(fake_->inventory);
   }
   // A process of this machine, in such a cgroup.
@@ -149,13 +169,14 @@ class SharedGpuTest : public ::testing::Test {
     std::ofstream(directory / "cgroup") << "0::" << cgroup << "\n";
   }
   core::GpuUse probe_beside(std::vector<std::string> sharers) {
-    const auto result = access_->probe({"GPU-a", std::move(sharers)});
+    const auto result = access_->probe({.uuid = "GPU-a", .sharers = std::move(sharers)});
     EXPECT_TRUE(result.has_value());
     return std::get<core::GpuUse>(*result);
   }
 
   testing::TemporaryDirectory proc_;
   gpu::FakeDevices* fake_ = nullptr;  // Owned by access_.
+  testing::FakeProcesses processes_;
   std::optional<GpuAccess> access_;
 };
 

@@ -158,26 +158,26 @@ bool has_capability(uint32_t capability) {
   return ((data[capability / 32].effective >> (capability % 32)) & 1U) != 0;
 }
 
-}  // namespace
-
-// Source: rtnetlink(7), a route of the type blackhole.
-base::Result<void> drop_in_own_network(const std::string& address) {
+// Adds or removes a route of the type blackhole. Answers the kernel's errno.
+// Source: rtnetlink(7).
+base::Result<int> ask_for_route(uint16_t what, const std::string& address) {
   struct {
     nlmsghdr header;
     rtmsg route;
-    rtattr attribute;
+    rtattr destination_head;
     in_addr destination;
   } request{};
   request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = RTM_NEWROUTE;
-  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  request.header.nlmsg_type = what;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  if (what == RTM_NEWROUTE) request.header.nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
   request.route.rtm_family = AF_INET;
   request.route.rtm_dst_len = 32;
   request.route.rtm_table = RT_TABLE_MAIN;
   request.route.rtm_protocol = RTPROT_STATIC;
   request.route.rtm_type = RTN_BLACKHOLE;
-  request.attribute.rta_type = RTA_DST;
-  request.attribute.rta_len = RTA_LENGTH(sizeof request.destination);
+  request.destination_head.rta_type = RTA_DST;
+  request.destination_head.rta_len = RTA_LENGTH(sizeof request.destination);
   request.destination = address_of(address, 0).sin_addr;
   const Descriptor link(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (link.get() < 0) return failed("netlink");
@@ -189,9 +189,26 @@ base::Result<void> drop_in_own_network(const std::string& address) {
   } answer{};
   if (::recv(link.get(), &answer, sizeof answer, 0) < 0) return failed("netlink");
   if (answer.header.nlmsg_type != NLMSG_ERROR) return base::fail("IoError", "netlink: no answer");
-  errno = -answer.error.error;
-  if (errno == 0 || errno == EEXIST) return {};
+  return -answer.error.error;
+}
+
+std::unexpected<base::Error> route_failed(const std::string& address, int error) {
+  errno = error;
   return failed(base::format("the route to {}", address));
+}
+
+}  // namespace
+
+base::Result<bool> drop_in_own_network(const std::string& address) {
+  const int error = TRY(ask_for_route(RTM_NEWROUTE, address));
+  if (error != 0 && error != EEXIST) return route_failed(address, error);
+  return error == 0;
+}
+
+base::Result<bool> drop_no_more(const std::string& address) {
+  const int error = TRY(ask_for_route(RTM_DELROUTE, address));
+  if (error != 0 && error != ESRCH) return route_failed(address, error);
+  return error == 0;
 }
 
 bool may_enter_namespaces() {

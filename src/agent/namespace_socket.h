@@ -13,9 +13,11 @@ bool may_enter_namespaces();
 
 // What is sent to that IPv4 address is dropped in this machine's own network: a container that asks
 // before its network leads the address to the agent asks again a second later, and nothing of it
-// leaves the machine. Stays until the machine restarts; success when it is so already.
-// Errors: "IoError".
-base::Result<void> drop_in_own_network(const std::string& address);
+// leaves the machine. Stays until drop_no_more(), of whichever agent of the machine: before each
+// start of a container it is asked for anew. False: it was so already. Errors: "IoError".
+base::Result<bool> drop_in_own_network(const std::string& address);
+// False: it was not dropped. Errors: "IoError".
+base::Result<bool> drop_no_more(const std::string& address);
 
 struct MetadataPlace {
   std::string address;  // "169.254.170.2"

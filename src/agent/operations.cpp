@@ -174,6 +174,11 @@ void Operations::start_container(core::Operation operation, Context context) {
         return answer(parts_.inbox, operation.id, std::unexpected(std::move(*error)));
       }
     }
+    if (!context.endpoint_of.empty()) {
+      // Another agent of this machine may have taken it back at its end.
+      const auto dropped = drop_in_own_network(metadata_address);
+      if (!dropped) base::log_warning("{}", dropped.error().message);
+    }
     auto started = call_docker(operation.request, parts_.docker);
     if (!started || context.endpoint_of.empty()) {
       return answer(parts_.inbox, operation.id, std::move(started));

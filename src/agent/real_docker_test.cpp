@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "agent/container_cgroups.h"
 #include "agent/testing.h"
 #include "base/log.h"
 #include "docker/client.h"
@@ -23,6 +24,7 @@ class RealDockerAgent : public ::testing::Test {
     if (const char* image = std::getenv("BERTH_TEST_IMAGE")) image_ = image;
     base::set_log_level(base::LogLevel::Error);
     docker_ = docker::DockerClient::create(host).value();
+    cgroups_.emplace(*docker_);
   }
 
   void TearDown() override {
@@ -44,8 +46,8 @@ class RealDockerAgent : public ::testing::Test {
                                           .data_dir = directory_.path() / "devices"});
     ASSERT_TRUE(devices.has_value()) << devices.error().message;
     gpus_ = (*devices)->discover()->gpus;
-    auto started =
-        Agent::start(options, std::move(*devices), {*docker_, *docker_, *docker_}, clock_);
+    auto started = Agent::start(options, std::move(*devices),
+                                {*docker_, *docker_, *docker_, *cgroups_}, clock_);
     ASSERT_TRUE(started.has_value()) << started.error().message;
     agent_ = std::move(*started);
     name_ = agent_->name();
@@ -62,6 +64,7 @@ class RealDockerAgent : public ::testing::Test {
   std::string image_ = "busybox:test";
   base::SystemClock clock_;
   std::unique_ptr<docker::DockerClient> docker_;
+  std::optional<ContainerCgroups> cgroups_;
   testing::TemporaryDirectory directory_;
   ControlPlane plane_;
   std::vector<model::GpuDevice> gpus_;

@@ -91,7 +91,7 @@ base::Result<int> run_agent(const AgentCommand& options) {
   if (!options.host_address.empty()) {
     made.attributes[std::string(model::attribute_host_address)] = options.host_address;
   }
-  const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
+  const std::unique_ptr<LocalDocker> docker = TRY(local_docker(options.docker_host));
   block_stop_signals();
   base::SystemClock clock;
   FatalFlag fatal = false;

@@ -63,26 +63,26 @@ base::Result<std::unique_ptr<gpu::Devices>> find_devices(const MachineOptions& m
 
 base::Result<std::unique_ptr<agent::Agent>> start_agent(agent::AgentOptions options,
                                                         const MachineOptions& machine,
-                                                        docker::DockerClient& docker,
-                                                        base::Clock& clock, FatalFlag& fatal) {
+                                                        LocalDocker& docker, base::Clock& clock,
+                                                        FatalFlag& fatal) {
   TRY_VOID(make_data_dir(machine.data_dir));
   std::unique_ptr<gpu::Devices> devices = TRY(find_devices(machine));
   options.data_dir = machine.data_dir;
   options.emulated_instance_type = machine.emulate;
   options.instance_type = machine.instance_type;
   options.version = std::string(version);
-  options.docker_host = docker.host();
+  options.docker_host = docker.client->host();
   options.on_fatal = [&fatal](const base::Error& error) {
     base::log_error("the agent cannot go on: {} ({})", error.message, error.code);
     fatal = true;
     ::kill(::getpid(), SIGTERM);
   };
-  return agent::Agent::start(std::move(options), std::move(devices), {docker, docker, docker},
-                             clock);
+  return agent::Agent::start(std::move(options), std::move(devices), docker.access(), clock);
 }
 
-base::Result<std::unique_ptr<docker::DockerClient>> docker_client(const std::string& host) {
-  return TRY(docker::DockerClient::create(host.empty() ? docker::host_from_environment() : host));
+base::Result<std::unique_ptr<LocalDocker>> local_docker(const std::string& host) {
+  return std::make_unique<LocalDocker>(
+      TRY(docker::DockerClient::create(host.empty() ? docker::host_from_environment() : host)));
 }
 
 void stop_agents(std::vector<std::unique_ptr<agent::Agent>>& agents, bool stop_tasks) {

@@ -15,7 +15,6 @@ namespace cli {
 namespace {
 
 constexpr std::string_view exec_prefix = "exec:";
-constexpr const char* agent_label = "berth.agent";
 
 class LocalEmulated final : public machines::EmulatedAgent {
  public:
@@ -29,7 +28,7 @@ class LocalEmulated final : public machines::EmulatedAgent {
       return false;
     }
     // Nobody cleans up after an agent that is gone.
-    const auto left = docker_.list({.labels = {{agent_label, agent_->name()}}});
+    const auto left = docker_.list({.labels = {{agent::core::label_of_agent, agent_->name()}}});
     if (!left) {
       base::log_warning("containers of {} may be left: {}", agent_->name(), left.error().message);
       return true;
@@ -62,7 +61,7 @@ base::Result<std::unique_ptr<machines::EmulatedAgent>> start_emulated(
   auto agent =
       TRY(start_agent(std::move(made), {machine.folder / "agent", machine.instance_type, {}},
                       parts.docker, parts.clock, parts.fatal));
-  return std::make_unique<LocalEmulated>(std::move(agent), parts.docker);
+  return std::make_unique<LocalEmulated>(std::move(agent), *parts.docker.client);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct EmulatedParts {
   const ServerCommand& server;
   const TaskSettings& tasks;
   const LocalServer& local;
-  docker::DockerClient& docker;
+  LocalDocker& docker;
   base::Clock& clock;
   FatalFlag& fatal;
 };

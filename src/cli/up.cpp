@@ -50,8 +50,7 @@ base::Result<std::vector<MachineOptions>> machines(const UpCommand& options) {
 }
 
 base::Result<Agents> start_agents(const UpCommand& options, const LocalServer& local,
-                                  docker::DockerClient& docker, base::Clock& clock,
-                                  FatalFlag& fatal) {
+                                  LocalDocker& docker, base::Clock& clock, FatalFlag& fatal) {
   Agents agents;
   for (const MachineOptions& machine : TRY(machines(options))) {
     agent::AgentOptions made;
@@ -91,12 +90,12 @@ bool wait_for_agents(const Agents& agents, bool docker_answers, base::Clock& clo
 base::Result<int> run_up(const UpCommand& options) {
   TRY(machines(options));  // A wrong option is told before anything is made.
   if (options.server.machines != emulated_machines_option) TRY(machine_provider(options.server));
-  const std::unique_ptr<docker::DockerClient> docker = TRY(docker_client(options.docker_host));
+  const std::unique_ptr<LocalDocker> docker = TRY(local_docker(options.docker_host));
   block_stop_signals();
   base::SystemClock clock;
   FatalFlag fatal = false;
   const LocalServer local = TRY(start_server(options.server, clock));
-  const auto info = docker->info();
+  const auto info = docker->client->info();
   if (!info) base::log_warning("no task can run yet: {}", info.error().message);
   local.server->use_machines(TRY(machine_provider({.server = options.server,
                                                    .tasks = options.tasks,

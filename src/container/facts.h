@@ -21,7 +21,14 @@ struct CreatedContainer {
   std::string runtime_id;
 };
 
-enum class RuntimeStatus : uint8_t { Created, Running, Exited };  // Paused and restarting: Running.
+// Docker's own words; what each means for a task is in agent/core/container_truth.
+enum class RuntimeStatus : uint8_t { Created, Running, Paused, Restarting, Removing, Exited, Dead };
+// What the kernel says of a container's processes, whatever its runtime says of the container.
+enum class Processes : uint8_t {
+  Unknown,  // It cannot be looked at on this machine.
+  None,
+  Some
+};
 enum class HealthStatus : uint8_t { None, Starting, Healthy, Unhealthy };  // None: no health check.
 
 struct Binding {
@@ -38,6 +45,7 @@ struct ContainerInfo {
   std::string image_id;  // "sha256:..."
   std::map<std::string, std::string> labels;
   RuntimeStatus status = RuntimeStatus::Created;
+  Processes processes = Processes::Unknown;
   int32_t exit_code = 0;    // Of Exited.
   bool oom_killed = false;  // OutOfMemoryError
   std::string error;        // The daemon's message when it could not be started.

@@ -69,9 +69,9 @@ std::optional<uint32_t> minor_of(std::string_view version) {
 RuntimeStatus status_of(std::string_view word, bool running) {
   static constexpr std::pair<std::string_view, RuntimeStatus> words[] = {
       {"created", RuntimeStatus::Created},     {"running", RuntimeStatus::Running},
-      {"paused", RuntimeStatus::Running},      {"restarting", RuntimeStatus::Running},
-      {"removing", RuntimeStatus::Exited},     {"exited", RuntimeStatus::Exited},
-      {"dead", RuntimeStatus::Exited},         {"configured", RuntimeStatus::Created},
+      {"paused", RuntimeStatus::Paused},       {"restarting", RuntimeStatus::Restarting},
+      {"removing", RuntimeStatus::Removing},   {"exited", RuntimeStatus::Exited},
+      {"dead", RuntimeStatus::Dead},           {"configured", RuntimeStatus::Created},
       {"initialized", RuntimeStatus::Created}, {"stopping", RuntimeStatus::Running},
       {"stopped", RuntimeStatus::Exited},
   };

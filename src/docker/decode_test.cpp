@@ -121,10 +121,10 @@ TEST(Decode, a_container_killed_for_memory) {
 
 TEST(Decode, every_status_word_is_known) {
   const std::pair<std::string_view, RuntimeStatus> words[] = {
-      {"created", RuntimeStatus::Created}, {"running", RuntimeStatus::Running},
-      {"paused", RuntimeStatus::Running},  {"restarting", RuntimeStatus::Running},
-      {"removing", RuntimeStatus::Exited}, {"exited", RuntimeStatus::Exited},
-      {"dead", RuntimeStatus::Exited},     {"stopped", RuntimeStatus::Exited}};
+      {"created", RuntimeStatus::Created},   {"running", RuntimeStatus::Running},
+      {"paused", RuntimeStatus::Paused},     {"restarting", RuntimeStatus::Restarting},
+      {"removing", RuntimeStatus::Removing}, {"exited", RuntimeStatus::Exited},
+      {"dead", RuntimeStatus::Dead},         {"stopped", RuntimeStatus::Exited}};
   for (const auto& [word, status] : words) {
     json::Value state = json::Value::object({{"Status", word}, {"Running", true}});
     const json::Value container = json::Value::object({{"Id", "a"}, {"State", std::move(state)}});

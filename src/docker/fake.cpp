@@ -144,6 +144,11 @@ std::vector<std::string> FakeRuntime::container_names() const {
   return names;
 }
 
+bool FakeRuntime::runs(const std::string& id) const {
+  const Held state(*this);
+  const FakeContainer* const container = state->find(id);
+  return container != nullptr && container->running();
+}
 std::vector<std::string> FakeRuntime::signals_of(const std::string& id) const {
   const Held state(*this);
   return known(*state, id).signals;

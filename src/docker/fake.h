@@ -61,6 +61,7 @@ class FakeRuntime final : public ContainerRuntime,
   std::vector<std::string> container_names() const;                  // Sorted.
   std::vector<std::string> network_names() const;                    // Those made, sorted.
   std::vector<std::string> signals_of(const std::string& id) const;  // That it received, in order.
+  bool runs(const std::string& id) const;  // False for one that is not there, too.
 
   Result<RuntimeInfo> info() override;
   // Reports progress once, as one layer that is done.

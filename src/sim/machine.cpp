@@ -1,5 +1,6 @@
 #include "sim/machine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sim {
@@ -52,9 +53,20 @@ void Machine::run(SimContainer& container) {
   ++container.starts;
   auto& fates = fates_[{container.task_arn, container.container_name}];
   fates.push_back({.machine = name_, .starts = 1, .running = true, .exit_code = {}});
-  for (const std::string& uuid : container.gpus.uuids) {
-    const int64_t share = container.gpus.sharing ? container.gpus.sharing->memory_mib : 0;
-    gpus_.attach(uuid, container.id, share);
+  const auto open_gpus = [this](const SimContainer& opener) {
+    const int64_t share = opener.gpus.sharing ? opener.gpus.sharing->memory_mib : 0;
+    for (const std::string& uuid : opener.gpus.uuids) gpus_.attach(uuid, opener.id, share);
+  };
+  if (container.plan.opens_gpus_after.count() == 0) {
+    open_gpus(container);
+  } else {
+    environment_.events.after(container.plan.opens_gpus_after,
+                              [this, open_gpus, id = container.id, boot = boots_] {
+                                const SimContainer* const same = find(id);
+                                if (boot == boots_ && same != nullptr && same->runs()) {
+                                  open_gpus(*same);
+                                }
+                              });
   }
   environment_.tell(who_, "container {} of task {} runs{}", container.container_name,
                     short_name(container.task_arn),
@@ -72,9 +84,22 @@ void Machine::run(SimContainer& container) {
   });
 }
 
+std::vector<const SimContainer*> Machine::running_with(const std::string& gpu) const {
+  std::vector<const SimContainer*> found;
+  for (const auto& [id, container] : containers_) {
+    if (container.runs() &&
+        std::ranges::find(container.gpus.uuids, gpu) != container.gpus.uuids.end()) {
+      found.push_back(&container);
+    }
+  }
+  return found;
+}
+
 void Machine::end(SimContainer& container, int32_t exit_code, bool power_cut) {
-  if (container.status != agent::core::RuntimeStatus::Running) return;
+  if (!container.runs()) return;
   container.status = agent::core::RuntimeStatus::Exited;
+  // Of one that Docker has lost sight of nobody is told the real one.
+  if (container.said) exit_code = container.exit_code;
   container.exit_code = exit_code;
   container.finished_at = environment_.events.now();
   auto& fates = fates_[{container.task_arn, container.container_name}];
@@ -103,7 +128,7 @@ void Machine::signal_kill(SimContainer& container) {
 }
 
 void Machine::emit(agent::core::EventKind kind, const SimContainer& container) {
-  if (!listener_ || !docker_up_) return;
+  if (!listener_ || !docker_up_ || container.said) return;
   agent::core::ContainerEvent event{.kind = kind, .runtime_id = container.id, .exit_code = {}};
   if (kind == agent::core::EventKind::Died) event.exit_code = container.exit_code;
   listener_(event);
@@ -117,6 +142,7 @@ void Machine::stop_docker(bool live_restore) {
   if (!docker_up_) return;
   environment_.tell(who_, "dockerd stops{}", live_restore ? "; containers live on" : "");
   docker_up_ = false;
+  docker_down_since_ = environment_.events.now();
   const auto failed = [this](const Answer& answer) {
     environment_.events.after(base::Milliseconds{1}, [answer] {
       answer(std::unexpected(agent::core::OperationError{
@@ -132,6 +158,21 @@ void Machine::start_docker() {
   if (docker_up_) return;
   environment_.tell(who_, "dockerd is back");
   docker_up_ = true;
+  lose_sight();
+}
+
+void Machine::lose_sight() {
+  using enum agent::core::RuntimeStatus;
+  for (auto& [id, container] : containers_) {
+    const bool ended_meanwhile =
+        container.finished_at && *container.finished_at >= docker_down_since_ && !container.runs();
+    if (container.said || (!container.runs() && !ended_meanwhile)) continue;
+    if (!environment_.inject(environment_.rates.docker_forgets)) continue;
+    container.said = ended_meanwhile ? Running : environment_.random.chance(50) ? Exited : Created;
+    environment_.tell(who_, "dockerd takes container {} of task {} for one that {}",
+                      container.container_name, short_name(container.task_arn),
+                      ended_meanwhile ? "runs" : "does not run");
+  }
 }
 
 void Machine::break_off_pulls() {

@@ -25,7 +25,8 @@ struct ContainerPlan {
   int32_t exit_code = 0;
   bool fails_to_start = false;
   bool ignores_term = false;
-  base::Milliseconds dies_after{};  // From SIGKILL to its end.
+  base::Milliseconds dies_after{};        // From SIGKILL to its end.
+  base::Milliseconds opens_gpus_after{};  // From its start: until then no device shows it.
 };
 
 struct SimContainer {
@@ -38,12 +39,18 @@ struct SimContainer {
   std::vector<uint16_t> host_ports;
   agent::core::GpuAccess gpus;
   ContainerPlan plan;
+  // What is true: Created, Running or Exited.
   agent::core::RuntimeStatus status = agent::core::RuntimeStatus::Created;
+  // What Docker says where that is not so: it has lost sight of the container.
+  std::optional<agent::core::RuntimeStatus> said;
   int32_t exit_code = 0;
   uint32_t starts = 0;
   bool stopping = false;
   std::optional<base::Time> started_at;
   std::optional<base::Time> finished_at;
+
+  bool runs() const { return status == agent::core::RuntimeStatus::Running; }
+  agent::core::RuntimeStatus as_docker_says() const { return said.value_or(status); }
 };
 
 // What became of a container, kept after it was removed and its machine reinstalled.
@@ -73,6 +80,8 @@ class Machine {
   Gpus& gpus() { return gpus_; }
   const Gpus& gpus() const { return gpus_; }
   const std::map<std::string, SimContainer>& containers() const { return containers_; }
+  // Those that were given the GPU and run, whether or not they have opened it.
+  std::vector<const SimContainer*> running_with(const std::string& gpu) const;
 
   // Docker's side. `answer` is called once, later; the caller may be dead by then.
   void begin(const agent::core::Operation& operation, Answer answer);
@@ -109,6 +118,8 @@ class Machine {
   void signal_kill(SimContainer& container);
   void emit(agent::core::EventKind kind, const SimContainer& container);
   void end_all(int32_t exit_code, bool power_cut);
+  // A dockerd that restarts takes some containers for what they are not.
+  void lose_sight();
 
   Environment& environment_;
   std::string name_;
@@ -118,6 +129,7 @@ class Machine {
   Fates& fates_;
   Watcher watcher_;
   bool docker_up_ = true;
+  base::Time docker_down_since_{};
   uint64_t boots_ = 0;  // Events of an earlier life mean nothing.
   uint64_t made_ = 0;
   uint64_t pulls_begun_ = 0;

@@ -13,6 +13,7 @@ using agent::core::Cause;
 using agent::core::ContainerInfo;
 using agent::core::OperationError;
 using agent::core::OperationResult;
+using agent::core::Processes;
 using agent::core::RuntimeStatus;
 using std::chrono::days;
 using std::chrono::minutes;
@@ -45,6 +46,9 @@ ContainerPlan draw_plan(Environment& environment, std::string_view image) {
   }
   plan.fails_to_start = environment.inject(rates.fails_to_start);
   plan.ignores_term = environment.inject(rates.ignores_term);
+  if (environment.inject(rates.opens_gpus_late)) {
+    plan.opens_gpus_after = environment.between(seconds(1), seconds(30));
+  }
   plan.dies_after = environment.inject(rates.hangs)
                         ? environment.between(seconds(5), minutes(2))
                         : environment.between(base::Milliseconds{1}, base::Milliseconds{50});
@@ -79,9 +83,10 @@ ContainerInfo info_of(const SimContainer& container) {
   info.name = container.name;
   info.image_id = "sha256:1";
   info.labels = container.labels;
-  info.status = container.status;
+  info.status = container.as_docker_says();
+  info.processes = container.runs() ? Processes::Some : Processes::None;
   info.exit_code = container.exit_code;
-  info.started_at = container.started_at;
+  if (info.status != RuntimeStatus::Created) info.started_at = container.started_at;
   info.finished_at = container.finished_at;
   for (const uint16_t port : container.host_ports) {
     info.bindings.push_back({.container_port = port, .host_ip = "0.0.0.0", .host_port = port});
@@ -92,7 +97,9 @@ ContainerInfo info_of(const SimContainer& container) {
 }  // namespace
 
 void Machine::begin(const agent::core::Operation& operation, Answer answer) {
-  const bool probe = std::holds_alternative<agent::core::ProbeGpu>(operation.request);
+  // What is not asked of Docker.
+  const bool probe = std::holds_alternative<agent::core::ProbeGpu>(operation.request) ||
+                     std::holds_alternative<agent::core::EndProcesses>(operation.request);
   const base::Milliseconds delay =
       environment_.between(base::Milliseconds{1}, base::Milliseconds{80});
   const auto later = [this, answer](base::Milliseconds after, OperationResult result) {
@@ -184,7 +191,10 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::CreateContainer
 MachineCalls::Result MachineCalls::operator()(const agent::core::StartContainer& request) const {
   SimContainer* const container = machine.find(request.runtime_id);
   if (container == nullptr) return no_such_container(request.runtime_id);
-  if (container->status == RuntimeStatus::Running) return agent::core::Done{};
+  if (container->said) {
+    return refused(Cause::Conflict, "CannotStartContainerError", "task already exists");
+  }
+  if (container->runs()) return agent::core::Done{};
   for (const std::string& uuid : container->gpus.uuids) {
     const PhysicalGpu* const gpu = machine.gpus_.find(uuid);
     if (gpu == nullptr || !gpu->on_bus) {
@@ -195,8 +205,29 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::StartContainer&
     return refused(Cause::BadParameter, "CannotStartContainerError",
                    "exec: \"train\": executable file not found");
   }
+  if (machine.environment_.inject(machine.environment_.rates.start_untrue)) {
+    return start_untruly(*container);
+  }
   machine.run(*container);
   return agent::core::Done{};
+}
+
+MachineCalls::Result MachineCalls::start_untruly(SimContainer& container) const {
+  Environment& environment = machine.environment_;
+  container.said = container.as_docker_says();
+  container.plan.life += seconds(30);  // Whoever ended before anybody looked would never be known.
+  Machine& where = machine;
+  const auto run = [&where, container_id = container.id, boot = where.boots_] {
+    SimContainer* const same = where.find(container_id);
+    if (boot == where.boots_ && same != nullptr && !same->runs()) where.run(*same);
+  };
+  if (environment.random.chance(50)) {
+    run();
+  } else {
+    environment.events.after(environment.between(base::Milliseconds{10}, seconds(8)), run);
+  }
+  return refused(environment.random.chance(50) ? Cause::Other : Cause::Timeout,
+                 "CannotStartContainerError", "ttrpc: closed");
 }
 
 // As `docker stop`: answered when the container has ended.
@@ -220,7 +251,11 @@ void MachineCalls::answer_when_dead(const std::string& container,
 MachineCalls::Result MachineCalls::operator()(const agent::core::StopContainer& request) const {
   SimContainer* const container = machine.find(request.runtime_id);
   if (container == nullptr) return no_such_container(request.runtime_id);
-  if (container->status != RuntimeStatus::Running) return agent::core::Done{};
+  if (container->as_docker_says() != RuntimeStatus::Running) return agent::core::Done{};
+  if (!container->runs()) {
+    return refused(Cause::Other, "CannotStopContainerError",
+                   "tried to kill container, but did not receive an exit event");
+  }
   Environment& environment = machine.environment_;
   Machine& where = machine;
   container->stopping = true;
@@ -246,13 +281,19 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::StopContainer& 
 MachineCalls::Result MachineCalls::operator()(const agent::core::KillContainer& request) const {
   SimContainer* const container = machine.find(request.runtime_id);
   if (container == nullptr) return no_such_container(request.runtime_id);
-  if (container->status == RuntimeStatus::Running) machine.signal_kill(*container);
+  if (container->as_docker_says() != RuntimeStatus::Running) {
+    return refused(Cause::Conflict, "CannotStopContainerError", "the container is not running");
+  }
+  if (container->runs()) machine.signal_kill(*container);
   return agent::core::Done{};
 }
 
 MachineCalls::Result MachineCalls::operator()(const agent::core::RemoveContainer& request) const {
   SimContainer* const container = machine.find(request.runtime_id_or_name);
   if (container == nullptr) return agent::core::Done{};
+  if (container->runs() && container->said) {
+    return refused(Cause::Other, "CannotRemoveContainerError", "device or resource busy");
+  }
   machine.end(*container, 137, false);
   machine.emit(agent::core::EventKind::Destroyed, *container);
   machine.containers_.erase(std::string(container->id));
@@ -284,7 +325,7 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::RemoveVolume&) 
 MachineCalls::Result MachineCalls::operator()(const agent::core::ShipLogs& request) const {
   const SimContainer* const container = machine.find(request.runtime_id);
   if (container == nullptr) return no_such_container(request.runtime_id);
-  if (container->status != RuntimeStatus::Running) return agent::core::Done{};
+  if (!container->runs()) return agent::core::Done{};
   machine.log_followers_.emplace(container->id, answer);
   return std::nullopt;
 }
@@ -295,6 +336,12 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::ProbeGpu& reque
     return refused(Cause::NotFound, "GpuError", "there is no GPU " + request.uuid);
   }
   if (!gpu->on_bus) return refused(Cause::Other, "GpuError", "GPU is lost");
+  for (const std::string& had_it : request.containers) {
+    const auto found = machine.containers_.find(had_it);
+    if (found == machine.containers_.end() || !found->second.runs()) continue;
+    return agent::core::GpuUse{.empty = false,
+                               .detail = base::format("container {} has processes", had_it)};
+  }
   const auto strangers = std::ranges::count_if(gpu->processes, [&](const auto& process) {
     return std::ranges::find(request.sharers, process.first) == request.sharers.end();
   });
@@ -304,6 +351,22 @@ MachineCalls::Result MachineCalls::operator()(const agent::core::ProbeGpu& reque
   return agent::core::GpuUse{.empty = false,
                              .detail = base::format("{} process(es), {} MiB above its baseline",
                                                     strangers, gpu->residue_mib)};
+}
+
+MachineCalls::Result MachineCalls::operator()(const agent::core::EndProcesses& request) const {
+  SimContainer* const container = machine.find(request.runtime_id);
+  if (container == nullptr) return agent::core::ProcessesSeen{Processes::None, {}};
+  if (container->runs()) machine.signal_kill(*container);
+  Machine& where = machine;
+  const base::Milliseconds looks = where.environment_.between(base::Milliseconds{20}, seconds(2));
+  where.environment_.events.after(
+      looks, [&where, waiting = answer, asked = request.runtime_id, boot = where.boots_] {
+        if (boot != where.boots_) return;
+        const SimContainer* const same = where.find(asked);
+        const bool runs = same != nullptr && same->runs();
+        waiting(agent::core::ProcessesSeen{runs ? Processes::Some : Processes::None, {}});
+      });
+  return std::nullopt;
 }
 
 }  // namespace sim

@@ -26,8 +26,11 @@ struct MachineCalls {
   Result operator()(const agent::core::RemoveVolume& request) const;
   Result operator()(const agent::core::ShipLogs& request) const;
   Result operator()(const agent::core::ProbeGpu& request) const;
+  Result operator()(const agent::core::EndProcesses& request) const;
 
  private:
+  // The program runs, at once or a little later, and Docker does not know.
+  Result start_untruly(SimContainer& container) const;
   void answer_when_dead(const std::string& container, base::Milliseconds checked_every) const;
 };
 

@@ -67,12 +67,15 @@ Rates draw_rates(base::Random& random) {
   rates.operation_unsure = draw.up_to(40);
   rates.docker_restart_every = draw.every(minutes(1));
   rates.live_restore = random.chance(50) ? 1000 : 0;
+  rates.start_untrue = draw.up_to(30);
+  rates.docker_forgets = draw.up_to(300);
 
   rates.slow_pull = draw.up_to(400);
   rates.never_pull = draw.up_to(60);
   rates.ignores_term = draw.up_to(300);
   rates.hangs = draw.up_to(80);
   rates.fails_to_start = draw.up_to(60);
+  rates.opens_gpus_late = draw.up_to(600);
   rates.longest_life = draw.longest(seconds(5), minutes(4));
 
   rates.launch_fails = draw.up_to(200);

@@ -42,6 +42,11 @@ struct Rates {
   uint32_t operation_unsure = 0;  // It times out; half of them were done all the same.
   base::Milliseconds docker_restart_every{0};
   uint32_t live_restore = 0;  // Containers live on through dockerd's restart.
+  // Docker's answer and the truth disagree: per start, answered with an error though the program
+  // runs; per container and restart of dockerd, which takes one that runs for ended, or the
+  // reverse.
+  uint32_t start_untrue = 0;
+  uint32_t docker_forgets = 0;
 
   // Images and containers.
   uint32_t slow_pull = 0;
@@ -49,6 +54,7 @@ struct Rates {
   uint32_t ignores_term = 0;
   uint32_t hangs = 0;  // Even SIGKILL takes a while.
   uint32_t fails_to_start = 0;
+  uint32_t opens_gpus_late = 0;  // Some seconds after its start: no device shows it until then.
   base::Milliseconds longest_life{120'000};
 
   // The provider of machines, per call.

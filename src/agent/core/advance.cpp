@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "agent/core/container_body.h"
 #include "agent/core/container_network.h"
@@ -21,6 +22,7 @@ constexpr base::Milliseconds retry_min = std::chrono::milliseconds(1100);
 constexpr base::Milliseconds retry_max = std::chrono::seconds(5);
 
 void issue(Step& step, Task& task, size_t index, Request request) {
+  if (std::holds_alternative<StartContainer>(request)) task.work[index].start_asked = true;
   task.work[index].operation =
       begin(step, {.kind = Target::Kind::Container, .task = task.record.arn, .index = index},
             std::move(request));
@@ -157,8 +159,17 @@ bool is_busy(Step& step, Task& task, size_t index) {
     look_again(task, work.retry_at);
     return true;
   }
-  if (!work.inspect_wanted) return false;
   const ContainerRecord& container = task.record.containers[index];
+  const Ending ending = std::exchange(work.ending, Ending::No);
+  if (ending == Ending::Processes) {
+    issue(step, task, index, EndProcesses{container.runtime_id});
+    return true;
+  }
+  if (ending == Ending::Container) {
+    issue(step, task, index, KillContainer{container.runtime_id});
+    return true;
+  }
+  if (!work.inspect_wanted) return false;
   work.inspect_wanted = false;
   issue(step, task, index,
         InspectContainer{container.runtime_id.empty() ? container.docker_name
@@ -200,6 +211,9 @@ void stop_running(Step& step, Task& task, size_t index) {
   ContainerWork& work = task.work[index];
   const std::string& id = task.record.containers[index].runtime_id;
   if (work.stop_attempts++ >= stops_before_kill) {
+    // Where Docker's kill does nothing either, what is in the cgroup is killed; then again.
+    const bool through_docker = (work.stop_attempts - stops_before_kill) % 2 == 1;
+    if (!through_docker) return issue(step, task, index, EndProcesses{id});
     return issue(step, task, index, KillContainer{id});
   }
   const std::optional<int32_t>& given = task.payload.containers[index].stop_timeout;
@@ -220,15 +234,15 @@ bool stop_container(Step& step, Task& task, size_t index) {
     work.inspect_wanted = true;
   }
   const bool never_ran = (container.status == ContainerStatus::None && !work.create_unsure) ||
-                         container.status == ContainerStatus::Created;
+                         (container.status == ContainerStatus::Created && !work.start_asked);
   if (never_ran && (step.state.runtime_ready || container.status == ContainerStatus::None) &&
       !work.inspect_wanted) {
     mark_stopped(step, task, index);
     return true;
   }
   if (!step.state.runtime_ready || is_busy(step, task, index)) return false;
-  if (container.status == ContainerStatus::None) {
-    work.inspect_wanted = true;  // Is there one of that name?
+  if (container.status != ContainerStatus::Running) {
+    work.inspect_wanted = true;  // Is there one of that name? Did its start come true?
     is_busy(step, task, index);
   } else if (container.status == ContainerStatus::Running) {
     stop_running(step, task, index);
@@ -253,7 +267,7 @@ bool is_steady(const Task& task, size_t index) {
   if (container.status == ContainerStatus::Stopped) return true;
   const ContainerWork& work = task.work[index];
   return container.status == ContainerStatus::Running && work.operation == 0 &&
-         !work.inspect_wanted;
+         !work.inspect_wanted && !container.lost_by_docker;
 }
 
 void note_progress(Step& step, Task& task) {

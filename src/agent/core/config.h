@@ -18,6 +18,9 @@ struct Config {
   // Tells this agent's containers from those of other agents on the same Docker; must stay the same
   // across restarts.
   std::string agent_name;
+  // Of the agent's data directory, told apart from every other on this machine. Containers that
+  // carry it and are of no task that the agent knows are ended. Empty: none are.
+  std::string agent_data;
   std::string region = "us-east-1";
   uint64_t random_seed = 0;
   PullBehavior pull_behavior = PullBehavior::PreferCached;
@@ -29,6 +32,12 @@ struct Config {
   base::Milliseconds remember_stopped = std::chrono::hours(1);  // After the cleanup.
   base::Milliseconds gpu_probe_interval = std::chrono::milliseconds(250);
   base::Milliseconds gpu_release_timeout = std::chrono::seconds(60);
+  // A start that was broken off may still happen so long after it was answered: containerd goes on
+  // without dockerd.
+  base::Milliseconds late_start_wait = std::chrono::seconds(10);
+  // Docker says that a container runs and the kernel that it does not: for so long Docker may be
+  // about to hear of its end.
+  base::Milliseconds doubt_wait = std::chrono::seconds(10);
   // STOPPED waits so long for the rest of the output to be delivered.
   base::Milliseconds log_grace = std::chrono::seconds(2);
   // Docker gone for so long: the agent leaves the control plane, telling why, until it is back.

@@ -181,10 +181,11 @@ void set_labels(const Config& config, const Task& task, size_t index, json::Valu
   const acs::Task& payload = task.payload;
   labels.set("com.amazonaws.ecs.cluster", config.cluster);
   labels.set("com.amazonaws.ecs.container-name", payload.containers[index].name);
-  labels.set("com.amazonaws.ecs.task-arn", payload.arn);
+  labels.set(label_of_task, payload.arn);
   labels.set("com.amazonaws.ecs.task-definition-family", payload.family);
   labels.set("com.amazonaws.ecs.task-definition-version", payload.version);
-  labels.set("berth.agent", config.agent_name);
+  labels.set(label_of_agent, config.agent_name);
+  if (!config.agent_data.empty()) labels.set(label_of_agent_data, config.agent_data);
   std::vector<std::string> secret_options;
   for (const acs::Secret& secret : payload.containers[index].secrets) {
     if (secret.target == "LOG_DRIVER") secret_options.push_back(secret.name);

@@ -89,8 +89,10 @@ TEST(recovery, a_start_that_fails_ends_the_task) {
   write task/t1
   op 4 StartContainer c1
 > done 4 fail Conflict CannotStartContainerError port is already allocated
+  op 5 InspectContainer c1
+> done 5 made c1
   write task/t1
-  submit 5 t1 STOPPED a=STOPPED [CannotStartContainerError: port is already allocated], because CannotStartContainerError: port is already allocated
+  submit 6 t1 STOPPED a=STOPPED [CannotStartContainerError: port is already allocated], because CannotStartContainerError: port is already allocated
 )");
 }
 
@@ -221,8 +223,10 @@ TEST(recovery, a_container_removed_behind_our_back_keeps_the_exit_code_that_was_
 > died c1 7
   op 6 InspectContainer c1
 > done 6 fail NotFound ContainerVanishedError no such container
+  op 7 EndProcesses c1
+> done 7 left none
   write task/t1
-  submit 7 t1 STOPPED a=STOPPED(7)
+  submit 8 t1 STOPPED a=STOPPED(7)
 )");
 }
 
@@ -233,8 +237,10 @@ TEST(recovery, a_container_removed_after_it_ran_out_of_memory_says_so_too) {
 > died c1 137
   op 6 InspectContainer c1
 > done 6 fail NotFound ContainerVanishedError no such container
+  op 7 EndProcesses c1
+> done 7 left none
   write task/t1
-  submit 7 t1 STOPPED a=STOPPED(137) [OutOfMemoryError: Container killed due to memory usage]
+  submit 8 t1 STOPPED a=STOPPED(137) [OutOfMemoryError: Container killed due to memory usage]
 )");
 }
 

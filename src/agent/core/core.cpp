@@ -21,11 +21,13 @@ void on_operation_done(Step& step, const OperationDone& done) {
     lose_runtime(step, done.result.error().message);
   }
   if (target.kind == Target::Kind::Snapshot) return on_snapshot(step, done.result);
+  if (target.kind == Target::Kind::Stray) return on_stray_result(step, target, done.result);
   const auto task = step.state.tasks.find(target.task);
   if (task == step.state.tasks.end()) return;
   step.touched.insert(target.task);
   switch (target.kind) {
     case Target::Kind::Snapshot:
+    case Target::Kind::Stray:
       break;
     case Target::Kind::Container:
       return on_container_result(step, task->second, target, done.result);
@@ -131,6 +133,9 @@ base::Time next_session_wake(const State& state, base::Time now) {
 base::Time next_wake(const State& state, base::Time now) {
   base::Time wake = next_session_wake(state, now);
   if (!state.timers.empty()) wake = std::min(wake, state.timers.begin()->first);
+  for (const auto& [id, stray] : state.strays) {
+    if (stray.operation == 0) wake = std::min(wake, stray.retry_at);
+  }
   if (state.subscribed && state.snapshot == 0) wake = std::min(wake, state.snapshot_at);
   return wake;
 }
@@ -156,7 +161,7 @@ OperationId begin(Step& step, Target target, Request request) {
 base::Result<Core> Core::create(Config config, const std::vector<JournalRecord>& journal,
                                 base::Time now) {
   State state(std::move(config), now);
-  TRY_VOID(load_journal(state, journal));
+  TRY_VOID(load_journal(state, journal, now));
   for (auto& [arn, task] : state.tasks) {
     task.timer = now;
     state.timers.emplace(now, arn);
@@ -170,6 +175,7 @@ Output Core::step(Input input, base::Time now) {
   const std::string agent_before = *agent_write(state_).value;
   std::visit(Dispatch{step}, input);
   tick_snapshot(step);
+  advance_strays(step);
   touch_due(step);
   while (!step.touched.empty()) {
     const std::string arn = *step.touched.begin();

@@ -37,9 +37,14 @@ std::vector<const Task*> others_on(const State& state, const Task& task, const G
   return found;
 }
 
-// What those who share the GPU have on it is not held against this task.
+// Its own containers, and those that no task answers for, must be gone. What those who share the
+// GPU have on it is not held against this task.
 ProbeGpu probe_of(const State& state, const Task& task, const GpuWork& gpu) {
   ProbeGpu probe{.uuid = gpu.uuid};
+  for (const ContainerRecord& container : task.record.containers) {
+    if (!container.runtime_id.empty()) probe.containers.push_back(container.runtime_id);
+  }
+  for (const auto& [id, stray] : state.strays) probe.containers.push_back(id);
   if (!gpu.shared) return probe;
   for (const Task* const other : others_on(state, task, gpu)) {
     for (const ContainerRecord& container : other->record.containers) {
@@ -56,6 +61,28 @@ void settle(Task& task, GpuWork& gpu, bool empty, std::string reason) {
   release.gpu_id = gpu.uuid;
   release.empty = empty;
   if (!gpu.detail.empty()) release.reason = gpu.detail;
+}
+
+// The task that has the GPU, of those which this one would not share it with.
+const Task* holder_of(const GpuWork& gpu, const std::vector<const Task*>& others) {
+  const auto found = std::ranges::find_if(others, [&](const Task* other) {
+    return !gpu.shared || !std::ranges::find(other->gpus, gpu.uuid, &GpuWork::uuid)->shared;
+  });
+  return found == others.end() ? nullptr : *found;
+}
+
+// The task was stopped before it was admitted: it never was on the GPU, and others may be. True:
+// there is nothing to look at now.
+bool leaves_to_others(const State& state, Task& task, GpuWork& gpu) {
+  if (task.admitted) return false;
+  const std::vector<const Task*> others = others_on(state, task, gpu);
+  if (others.empty()) return false;
+  if (const Task* const holder = holder_of(gpu, others)) {
+    gpu.detail = base::format("task {} is on it", holder->record.arn);
+  } else {
+    settle(task, gpu, true, "others share it; this task never had its share");
+  }
+  return true;
 }
 
 void touch_those_waiting_for_gpus(Step& step) {
@@ -167,17 +194,16 @@ void advance_release(Step& step, Task& task) {
   for (size_t i = 0; i < task.gpus.size(); ++i) {
     GpuWork& gpu = task.gpus[i];
     if (gpu.settled) continue;
-    if (!task.admitted && !others_on(step.state, task, gpu).empty()) {
-      settle(task, gpu, true, "other tasks are on it; this one never was");
-      continue;
-    }
+    const bool left = leaves_to_others(step.state, task, gpu);
+    if (gpu.settled) continue;
     if (step.now >= deadline) {
       settle(task, gpu, false,
              gpu.detail.empty() ? "the GPU could not be looked at in time" : gpu.detail);
       continue;
     }
     look_again(task, deadline);
-    if (gpu.operation != 0) continue;
+    // What Docker has from before this process is not known yet.
+    if (gpu.operation != 0 || left || !step.state.snapshot_taken) continue;
     if (step.now < gpu.retry_at) {
       look_again(task, gpu.retry_at);
       continue;

@@ -120,10 +120,10 @@ TEST(recovery, a_share_is_proven_empty_beside_those_that_still_run) {
   op 10 InspectContainer c1
 > done 10 exited c1 0
   write task/t1
-  op 11 ProbeGpu GPU-1 beside c2
+  op 11 ProbeGpu GPU-1 without c1 beside c2
 > done 11 gpu busy 1000 MiB above its baseline
 > tick +250ms
-  op 12 ProbeGpu GPU-1 beside c2
+  op 12 ProbeGpu GPU-1 without c1 beside c2
 > done 12 gpu empty
   write task/t1
   submit 13 t1 STOPPED a=STOPPED(0), GPU-1 empty
@@ -133,10 +133,53 @@ TEST(recovery, a_share_is_proven_empty_beside_those_that_still_run) {
   op 14 InspectContainer c2
 > done 14 exited c2 0
   write task/t2
-  op 15 ProbeGpu GPU-1
+  op 15 ProbeGpu GPU-1 without c2
 > done 15 gpu empty
   write task/t2
   submit 16 t2 STOPPED a=STOPPED(0), GPU-1 empty
+)");
+}
+
+// Whoever placed t2 did not know of t1: it was restored from an older backup.
+TEST(recovery, a_task_that_never_was_on_a_gpu_does_not_call_it_empty_while_another_is) {
+  Running t(
+      R"({"arn":"t1","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]})");
+  expect(t, R"(
+> payload m2 {"arn":"t2","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]}
+  write payload/t2
+  write task/t2
+  write agent
+  ack m2
+> payload m3 {"arn":"t2","desiredStatus":"STOPPED"}
+  write task/t2
+  write agent
+  ack m3
+> tick +60s
+  write task/t2
+  submit 6 t2 STOPPED a=STOPPED, GPU-1 NOT empty (task arn:aws:ecs:us-east-1:1:task/default/t1 is on it)
+)");
+}
+
+TEST(recovery, a_task_that_never_was_on_a_gpu_proves_it_once_the_other_has_left) {
+  Running t(
+      R"({"arn":"t1","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]})");
+  t.play(R"(
+> payload m2 {"arn":"t2","associations":[{"type":"gpu","name":"GPU-1","containers":["a"]}],"containers":[{"name":"a","image":"b","essential":true}]}
+> payload m3 {"arn":"t2","desiredStatus":"STOPPED"}
+)");
+  expect(t, R"(
+> died c1 0
+  op 6 InspectContainer c1
+> done 6 exited c1 0 none
+  write task/t1
+  op 7 ProbeGpu GPU-1 without c1
+> done 7 gpu empty
+  write task/t1
+  op 9 ProbeGpu GPU-1
+  submit 8 t1 STOPPED a=STOPPED(0), GPU-1 empty
+> done 9 gpu empty
+  write task/t2
+  submit 10 t2 STOPPED a=STOPPED, GPU-1 empty
 )");
 }
 
@@ -174,7 +217,7 @@ TEST(recovery, a_share_waits_until_tasks_of_a_former_instance_have_left_the_gpu)
   op 3 InspectContainer c1
 > done 3 exited c1 143
   write task/t1
-  op 4 ProbeGpu GPU-1
+  op 4 ProbeGpu GPU-1 without c1
 > done 4 gpu empty
   write task/t1
   op 6 InspectImage b
@@ -194,10 +237,10 @@ TEST(recovery, a_share_that_is_not_proven_in_time_is_told_as_not_empty) {
   op 10 InspectContainer c1
 > done 10 exited c1 0
   write task/t1
-  op 11 ProbeGpu GPU-1 beside c2
+  op 11 ProbeGpu GPU-1 without c1 beside c2
 > done 11 gpu busy 1000 MiB above its baseline
 > tick +1s
-  op 12 ProbeGpu GPU-1 beside c2
+  op 12 ProbeGpu GPU-1 without c1 beside c2
   submit 13 t1 RUNNING a=STOPPED(0)
 > submitted 13 accepted
   write task/t1
@@ -252,7 +295,7 @@ TEST(recovery, a_task_waits_for_the_gpu_that_another_still_has_and_passes_nobody
   op 7 InspectContainer c1
 > done 7 exited c1 0
   write task/t1
-  op 8 ProbeGpu GPU-1
+  op 8 ProbeGpu GPU-1 without c1
 > done 8 gpu empty
   write task/t1
   op 10 InspectImage b

@@ -24,7 +24,7 @@ API_DESCRIBE(ContainerRecord, API_REQUIRED(name, "name"), API_MEMBER(docker_name
              API_REQUIRED(status, "status"), API_MEMBER(exit_code, "exitCode"),
              API_MEMBER(reason, "reason"), API_MEMBER(started_at, "startedAt"),
              API_MEMBER(finished_at, "finishedAt"), API_MEMBER(restart_count, "restartCount"),
-             API_MEMBER(logs_shipped, "logsShipped"),
+             API_MEMBER(logs_shipped, "logsShipped"), API_MEMBER(lost_by_docker, "lostByDocker"),
              API_MEMBER(network_bindings, "networkBindings"));
 API_DESCRIBE(TaskRecord, API_REQUIRED(arn, "arn"), API_MEMBER(stop_desired, "stopDesired"),
              API_MEMBER(given_up, "givenUp"), API_MEMBER(stop_reason, "stopReason"),
@@ -65,7 +65,7 @@ base::Result<void> load_agent(State& state, const std::string& text) {
 }
 
 base::Result<void> load_task(State& state, const std::string& arn, const std::string& record_text,
-                             const std::map<std::string, std::string>& payloads) {
+                             const std::map<std::string, std::string>& payloads, base::Time now) {
   Task task;
   task.record = TRY(read<TaskRecord>(task_key(arn), record_text));
   const auto payload = payloads.find(arn);
@@ -89,6 +89,8 @@ base::Result<void> load_task(State& state, const std::string& arn, const std::st
     const ContainerRecord& container = task.record.containers[i];
     task.work[i].may_exist = true;
     task.work[i].create_unsure = container.runtime_id.empty();
+    task.work[i].start_asked = !container.runtime_id.empty();
+    task.work[i].late_start_until = now + state.config.late_start_wait;
     if (container.status != ContainerStatus::None) task.admitted = true;
     if (!container.runtime_id.empty()) state.task_of_container[container.runtime_id] = arn;
   }
@@ -133,7 +135,8 @@ JournalWrite forget_write(std::string_view kind, const std::string& arn) {
   return {base::format("{}/{}", kind, arn), std::nullopt};
 }
 
-base::Result<void> load_journal(State& state, const std::vector<JournalRecord>& records) {
+base::Result<void> load_journal(State& state, const std::vector<JournalRecord>& records,
+                                base::Time now) {
   std::map<std::string, std::string> payloads;
   std::map<std::string, std::string> tasks;
   for (const JournalRecord& record : records) {
@@ -155,7 +158,7 @@ base::Result<void> load_journal(State& state, const std::vector<JournalRecord>& 
                                      record.key));
     }
   }
-  for (const auto& [arn, text] : tasks) TRY_VOID(load_task(state, arn, text, payloads));
+  for (const auto& [arn, text] : tasks) TRY_VOID(load_task(state, arn, text, payloads, now));
   return {};
 }
 

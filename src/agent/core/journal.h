@@ -38,6 +38,7 @@ std::string task_key(const std::string& arn);
 std::string essence_of(TaskRecord record);
 
 // Errors: "JournalCorrupt" naming the key, "JournalOfAnotherCluster".
-base::Result<void> load_journal(State& state, const std::vector<JournalRecord>& records);
+base::Result<void> load_journal(State& state, const std::vector<JournalRecord>& records,
+                                base::Time now);
 
 }  // namespace agent::core

@@ -9,8 +9,8 @@ const std::string arn = "arn:aws:ecs:us-east-1:123456789012:task/default/0123";
 
 base::Result<void> load(State& state, const std::string& agent, const std::string& task,
                         const std::string& payload) {
-  return load_journal(state,
-                      {{"agent", agent}, {"payload/" + arn, payload}, {"task/" + arn, task}});
+  return load_journal(state, {{"agent", agent}, {"payload/" + arn, payload}, {"task/" + arn, task}},
+                      base::Time{});
 }
 
 // An agent is replaced under running containers: what it has written must go on meaning the same.

@@ -78,8 +78,10 @@ TEST(recovery, a_container_that_is_gone_has_vanished) {
 > done 1 list
   op 2 InspectContainer c1
 > done 2 fail NotFound ContainerVanishedError no such container
+  op 3 EndProcesses c1
+> done 3 left unknown
   write task/t1
-  submit 3 t1 STOPPED a=STOPPED [ContainerVanishedError: the container is gone from Docker; it was removed by somebody else.], because ContainerVanishedError: the container is gone from Docker; it was removed by somebody else.
+  submit 4 t1 STOPPED a=STOPPED [ContainerVanishedError: the container is gone from Docker; it was removed by somebody else.], because ContainerVanishedError: the container is gone from Docker; it was removed by somebody else.
 )");
 }
 

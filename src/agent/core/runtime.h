@@ -26,8 +26,14 @@ using container::CreatedContainer;
 using container::EventKind;
 using container::HealthStatus;
 using container::ImageInfo;
+using container::Processes;
 using container::RuntimeStatus;
 using OperationError = container::Error;
+
+// Labels of every container that an agent makes: the agent's name, and its data directory.
+inline constexpr const char* label_of_agent = "berth.agent";
+inline constexpr const char* label_of_agent_data = "berth.agent-data";
+inline constexpr const char* label_of_task = "com.amazonaws.ecs.task-arn";
 
 // Unique within the life of a process.
 using OperationId = uint64_t;
@@ -120,10 +126,12 @@ struct InspectContainer {
   std::string runtime_id_or_name;
 };
 
-// All containers, stopped ones included, with the label berth.agent=`agent_name`.
-// Answer: Snapshot, all or nothing.
+// All containers, stopped ones included, with the label berth.agent=`agent_name`, and those with
+// the label berth.agent-data=`agent_data`: of an agent of another name that had the same data
+// directory. Answer: Snapshot, all or nothing.
 struct ListContainers {
   std::string agent_name;
+  std::string agent_data;  // Empty: those of the name alone.
 };
 
 struct CreateVolume {
@@ -152,16 +160,25 @@ struct ShipLogs {
   std::map<std::string, std::string> options;  // All awslogs-* options as given.
 };
 
-// Answer: GpuUse, without what the containers of `sharers` have on it. A UUID that this machine
-// does not have: Cause::NotFound.
+// Answer: GpuUse, without what the containers of `sharers` have on it. It is empty when nothing is
+// on the device and none of `containers` has a process left, whatever Docker says of them; what
+// cannot be looked at is not empty. A UUID that this machine does not have: Cause::NotFound.
 struct ProbeGpu {
   std::string uuid;
-  std::vector<std::string> sharers = {};  // runtime_ids of containers of other tasks.
+  std::vector<std::string> containers = {};  // runtime_ids of those that may have it still.
+  std::vector<std::string> sharers = {};     // runtime_ids of containers of other tasks.
 };
 
-using Request = std::variant<InspectImage, PullImage, CreateContainer, StartContainer,
-                             StopContainer, KillContainer, RemoveContainer, InspectContainer,
-                             ListContainers, CreateVolume, RemoveVolume, ShipLogs, ProbeGpu>;
+// Kills what runs in the container's cgroup, whatever Docker says of it. Answer: ProcessesSeen,
+// what is left.
+struct EndProcesses {
+  std::string runtime_id;
+};
+
+using Request =
+    std::variant<InspectImage, PullImage, CreateContainer, StartContainer, StopContainer,
+                 KillContainer, RemoveContainer, InspectContainer, ListContainers, CreateVolume,
+                 RemoveVolume, ShipLogs, ProbeGpu, EndProcesses>;
 
 struct Operation {
   OperationId id = 0;
@@ -179,8 +196,13 @@ struct GpuUse {
   std::string detail;  // What is on it: "1 process (pid 4711), 1024 MiB above its baseline".
 };
 
+struct ProcessesSeen {
+  Processes left = Processes::Unknown;
+  std::string reason;  // Of Unknown: why it cannot be told.
+};
+
 using OperationValue =
-    std::variant<Done, ImageInfo, CreatedContainer, ContainerInfo, Snapshot, GpuUse>;
+    std::variant<Done, ImageInfo, CreatedContainer, ContainerInfo, Snapshot, GpuUse, ProcessesSeen>;
 using OperationResult = std::expected<OperationValue, OperationError>;
 
 }  // namespace agent::core

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "agent/core/container_truth.h"
 #include "agent/core/step.h"
 #include "base/format.h"
 
@@ -41,11 +42,12 @@ void reconcile(Step& step, Task& task, size_t index, const Index& by_id, const I
     }
     return;
   }
-  const bool running = there && found->second->status == RuntimeStatus::Running;
-  if (running) {
+  const Truth truth = !there ? Truth::Ended
+                             : truth_of(found->second->status, found->second->processes,
+                                        container.started_at.has_value());
+  if (truth == Truth::Runs) {
     apply_info(step, task, index, *found->second, asked);
-  } else if (!there || found->second->status == RuntimeStatus::Exited ||
-             container.status == ContainerStatus::Running) {
+  } else if (truth != Truth::NotStarted) {
     work.inspect_wanted = true;
   }
 }
@@ -82,7 +84,8 @@ void lose_runtime(Step& step, const std::string& reason) {
 void tick_snapshot(Step& step) {
   State& state = step.state;
   if (!state.subscribed || state.snapshot != 0 || step.now < state.snapshot_at) return;
-  state.snapshot = begin(step, Target{}, ListContainers{state.config.agent_name});
+  state.snapshot =
+      begin(step, Target{}, ListContainers{state.config.agent_name, state.config.agent_data});
 }
 
 void on_snapshot(Step& step, const OperationResult& result) {
@@ -96,6 +99,7 @@ void on_snapshot(Step& step, const OperationResult& result) {
     return;
   }
   state.snapshot_attempts = 0;
+  state.snapshot_taken = true;
   // Up to 30 s earlier or later, so that many agents do not ask at once.
   state.snapshot_at = step.now + state.config.snapshot_interval - std::chrono::seconds(30) +
                       base::Milliseconds{static_cast<int64_t>(state.random.below(60'000))};
@@ -118,6 +122,7 @@ void on_snapshot(Step& step, const OperationResult& result) {
       reconcile(step, task, i, by_id, by_name, asked);
     }
   }
+  find_strays(step, *snapshot);
   touch_all(step);
 }
 

@@ -18,11 +18,29 @@ namespace agent::core {
 
 // What an operation is about.
 struct Target {
-  enum class Kind : uint8_t { Snapshot, Container, Removal, Logs, Volume, VolumeRemoval, Gpu };
+  enum class Kind : uint8_t {
+    Snapshot,
+    Container,
+    Removal,
+    Logs,
+    Volume,
+    VolumeRemoval,
+    Gpu,
+    Stray
+  };
   Kind kind = Kind::Snapshot;
-  std::string task;    // ARN; empty for the snapshot.
+  std::string task;    // ARN; of a stray its runtime_id; empty for the snapshot.
   size_t index = 0;    // Of the container, volume or GPU within the task.
   size_t request = 0;  // Request::index() of what was asked.
+};
+
+// A container of this agent that no task of it answers for: it is ended.
+struct Stray {
+  bool of_no_task = false;    // The agent has lost its journal; the container goes.
+  bool ended = false;         // No process of it is left, as far as can be told.
+  OperationId operation = 0;  // In flight; 0: none.
+  uint32_t attempts = 0;
+  base::Time retry_at{};
 };
 
 struct State {
@@ -53,6 +71,7 @@ struct State {
   std::map<OperationId, Target> operations;              // In flight.
   std::map<uint64_t, std::string> submits;               // In flight: id to task ARN.
   std::map<std::string, std::string> task_of_container;  // runtime_id to task ARN.
+  std::map<std::string, Stray> strays;                   // By runtime_id.
   std::set<std::string> pulled_images;                   // By this process and earlier ones.
   uint64_t next_id = 1;
 
@@ -64,6 +83,7 @@ struct State {
   OperationId snapshot = 0;        // In flight; 0: none.
   base::Time snapshot_at;          // When the next one is due.
   uint32_t snapshot_attempts = 0;
+  bool snapshot_taken = false;  // By this process: it knows what Docker has.
 
   bool disk_low = false;
 };

@@ -42,13 +42,22 @@ void tick_snapshot(Step& step);
 void on_container_result(Step& step, Task& task, const Target& target,
                          const OperationResult& result);
 void on_volume_result(Step& step, Task& task, const Target& target, const OperationResult& result);
+
+// observed.cpp: what a container does.
 // What Docker said of the container when it was asked by operation `asked`. False: it is not a
 // container of this task.
 bool apply_info(Step& step, Task& task, size_t index, const ContainerInfo& info, OperationId asked);
 // Its name is taken by such a container.
 void refuse_stranger(Step& step, Task& task, size_t index);
-// Docker does not know the container any more.
-void apply_vanished(Step& step, Task& task, size_t index);
+// Docker does not know the container any more: what may run of it is ended first.
+void lose_container(Step& step, Task& task, size_t index);
+// Nothing is left of it.
+void vanish(Step& step, Task& task, size_t index);
+
+// strays.cpp: containers of this agent that no task answers for.
+void find_strays(Step& step, const Snapshot& snapshot);
+void advance_strays(Step& step);
+void on_stray_result(Step& step, const Target& target, const OperationResult& result);
 
 // advance.cpp: starting and stopping.
 void advance(Step& step, Task& task);

@@ -34,6 +34,8 @@ struct ContainerRecord {
   std::optional<base::Time> finished_at;
   int32_t restart_count = 0;
   bool logs_shipped = false;  // All of its output is delivered.
+  // Docker did not know that it ran, or that it had ended: what it tells of the end is not true.
+  bool lost_by_docker = false;
   api::List<api::ecs::NetworkBinding> network_bindings;
 };
 API_DESCRIBED(ContainerRecord);
@@ -65,6 +67,13 @@ enum class ImageStep : uint8_t {
   Ready
 };
 
+// How a container is to be ended that no stop is for.
+enum class Ending : uint8_t {
+  No,
+  Processes,  // What is in its cgroup, whatever Docker says.
+  Container   // Through Docker: the cgroup cannot be looked at.
+};
+
 // In memory only, made anew after a restart.
 struct ContainerWork {
   OperationId operation = 0;  // In flight; 0: none. One at a time.
@@ -77,6 +86,14 @@ struct ContainerWork {
   bool create_unsure = false;        // A create may have happened although runtime_id is empty.
   bool may_exist = false;            // A create was tried at some time.
   bool inspect_wanted = false;
+  bool start_asked = false;  // By this process, or maybe by an earlier one.
+  // A start whose answer says nothing of what came of it may come true until then.
+  base::Time late_start_until{};
+  std::string start_error;  // Of a start that was answered with an error; the container is to end.
+  Ending ending = Ending::No;
+  bool vanished = false;  // Docker does not know it any more.
+  std::optional<base::Time>
+      doubted_since;        // Docker says that it runs, the kernel that it does not.
   bool restarting = false;  // By its restartPolicy.
   bool lost_sight = false;  // Docker did not answer while it ran.
   bool oom = false;

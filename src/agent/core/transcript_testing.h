@@ -37,6 +37,7 @@ inline std::string short_arn(std::string text) {
 inline Config test_config() {
   Config config;
   config.agent_name = "agent-1";
+  config.agent_data = "/data";
   config.random_seed = 1;
   return config;
 }
@@ -189,6 +190,7 @@ class Transcript {
   }
 
   // ok | image [env] | created ID | running ID [host port] | made ID | exited ID CODE [oom] |
+  // left none|some|unknown, of EndProcesses; with none or some behind an ID: what the kernel says |
   // list ITEM... with ITEM as running:ID:TASK:NAME | gpu empty | gpu busy TEXT |
   // fail CAUSE CODE MESSAGE
   OperationResult answer(std::istringstream& in) {
@@ -201,8 +203,9 @@ class Transcript {
       return image;
     }
     if (kind == "created") return CreatedContainer{word(in)};
-    if (kind == "running" || kind == "made" || kind == "exited") return info(kind, in);
+    if (statuses().contains(kind)) return info(kind, in);
     if (kind == "list") return list(in);
+    if (kind == "left") return ProcessesSeen{processes(word(in)), "nobody knows"};
     if (kind == "gpu") {
       const bool empty = word(in) == "empty";
       return GpuUse{empty, rest(in)};
@@ -222,13 +225,24 @@ class Transcript {
     return {cause, code, rest(in)};
   }
 
+  static const std::map<std::string, RuntimeStatus>& statuses() {
+    static const std::map<std::string, RuntimeStatus> all{
+        {"made", RuntimeStatus::Created},      {"running", RuntimeStatus::Running},
+        {"paused", RuntimeStatus::Paused},     {"restarting", RuntimeStatus::Restarting},
+        {"removing", RuntimeStatus::Removing}, {"exited", RuntimeStatus::Exited},
+        {"dead", RuntimeStatus::Dead}};
+    return all;
+  }
+
+  static Processes processes(const std::string& text) {
+    return text == "none" ? Processes::None : text == "some" ? Processes::Some : Processes::Unknown;
+  }
+
   // The labels are those of the task that knows this container, or of t1.
   ContainerInfo info(const std::string& kind, std::istringstream& in) {
     ContainerInfo made;
     made.runtime_id = word(in);
-    made.status = kind == "running"  ? RuntimeStatus::Running
-                  : kind == "exited" ? RuntimeStatus::Exited
-                                     : RuntimeStatus::Created;
+    made.status = statuses().at(kind);
     made.labels["com.amazonaws.ecs.task-arn"] = std::string(arn_prefix) + "t1";
     made.started_at = now_;
     if (kind == "exited") {
@@ -237,7 +251,9 @@ class Transcript {
       made.finished_at = died != died_.end() ? died->second : now_;
     }
     for (std::string extra = word(in); !extra.empty(); extra = word(in)) {
-      if (extra == "oom") {
+      if (extra == "none" || extra == "some") {
+        made.processes = processes(extra);
+      } else if (extra == "oom") {
         made.oom_killed = true;
       } else if (extra == "stranger") {
         made.labels.clear();
@@ -266,8 +282,12 @@ class Transcript {
       std::getline(parts, id, ':');
       std::getline(parts, task, ':');
       std::getline(parts, name, ':');
-      std::istringstream tail(id + (kind == "exited" ? " 0" : ""));
+      std::string left;  // As in running:c1:t1:a:some
+      std::getline(parts, left, ':');
+      std::istringstream tail(id + (kind == "exited" ? " 0 " : " ") + left);
       ContainerInfo made = info(kind, tail);
+      made.name = "somebody";
+      made.labels[label_of_agent_data] = config_.agent_data;
       const auto known = core_->tasks().find(std::string(arn_prefix) + task);
       if (known != core_->tasks().end()) {
         made.labels["com.amazonaws.ecs.task-arn"] = known->first;
@@ -402,8 +422,10 @@ class Transcript {
       std::string operator()(const ShipLogs& r) const {
         return base::format("ShipLogs {} to {} {}", r.runtime_id, r.group, r.stream);
       }
+      std::string operator()(const EndProcesses& r) const { return "EndProcesses " + r.runtime_id; }
       std::string operator()(const ProbeGpu& r) const {
         std::string text = "ProbeGpu " + r.uuid;
+        for (const std::string& one : r.containers) text += " without " + one;
         for (const std::string& sharer : r.sharers) text += " beside " + sharer;
         return text;
       }

@@ -64,13 +64,11 @@ class DoubleBooking final : public Checker {
     const PhysicalGpu* const gpu = machine.gpus().find(uuid);
     if (gpu == nullptr) return;
     int64_t mib = 0;
-    for (const auto& [container, share] : gpu->processes) {
-      mib += share;
-      if (container == started.id) continue;
-      const SimContainer& other = machine.containers().at(container);
-      if (share > 0 && started.gpus.sharing) continue;
+    for (const SimContainer* const other : machine.running_with(uuid)) {
+      if (other->gpus.sharing) mib += other->gpus.sharing->memory_mib;
+      if (other->id == started.id || (other->gpus.sharing && started.gpus.sharing)) continue;
       fail(base::format("{} of {} runs task {} while task {} is on it", uuid, machine.name(),
-                        short_name(started.task_arn), short_name(other.task_arn)));
+                        short_name(started.task_arn), short_name(other->task_arn)));
     }
     if (mib > gpu->device.memory_mib) {
       fail(base::format("{} of {} has {} MiB, its sharers were given {} MiB", uuid, machine.name(),

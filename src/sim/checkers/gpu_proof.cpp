@@ -45,7 +45,12 @@ class GpuProof final : public Checker {
         if (!was_held || !slot.holders.empty() || slot.state != model::GpuState::Idle) continue;
         if (instance.status == model::InstanceStatus::Inactive || machine == nullptr) continue;
         const PhysicalGpu* const gpu = machine->gpus().find(slot.device.uuid);
-        if (gpu == nullptr || gpu->is_empty()) continue;
+        if (gpu == nullptr) continue;
+        for (const SimContainer* const one : machine->running_with(slot.device.uuid)) {
+          fail(base::format("{} of {} is called idle, but task {} runs on it", slot.device.uuid,
+                            machine->name(), short_name(one->task_arn)));
+        }
+        if (gpu->is_empty()) continue;
         fail(base::format("{} of {} is called idle, but {} process(es) and {} MiB are on it",
                           slot.device.uuid, machine->name(), gpu->processes.size(),
                           gpu->residue_mib));

@@ -56,6 +56,22 @@ class GpuProofForged final : public Mutant {
   }
 };
 
+// What runs is what Docker says that runs.
+class DockerBelieved final : public Mutant {
+ public:
+  bool into_agent(const std::string&, Input& input) override {
+    auto* const done = std::get_if<agent::core::OperationDone>(&input);
+    if (done == nullptr || !done->result) return true;
+    if (auto* const info = std::get_if<agent::core::ContainerInfo>(&*done->result)) {
+      info->processes = agent::core::Processes::Unknown;
+    }
+    if (auto* const snapshot = std::get_if<agent::core::Snapshot>(&*done->result)) {
+      for (auto& one : snapshot->containers) one.processes = agent::core::Processes::Unknown;
+    }
+    return true;
+  }
+};
+
 // The journal's record of a task, its containers as they were before they were made.
 class StartedAgainAfterRestart final : public Mutant {
  public:
@@ -147,6 +163,9 @@ std::unique_ptr<Mutant> make_journal_after_ack() {
 }
 std::unique_ptr<Mutant> make_gpu_proof_forged() {
   return std::make_unique<GpuProofForged>();
+}
+std::unique_ptr<Mutant> make_docker_believed() {
+  return std::make_unique<DockerBelieved>();
 }
 std::unique_ptr<Mutant> make_started_again_after_restart() {
   return std::make_unique<StartedAgainAfterRestart>();

@@ -38,6 +38,8 @@ constexpr std::array all_faults{
                "agent_churn", make_journal_after_ack},
     MutantKind{"gpu_proof_forged", "the agent calls a GPU empty without looking", "gpu_failures",
                make_gpu_proof_forged},
+    MutantKind{"docker_believed", "the agent takes Docker's word for what runs", "gpu_failures",
+               make_docker_believed},
     MutantKind{"started_again_after_restart",
                "an agent that restarts takes running containers for new ones", "agent_churn",
                make_started_again_after_restart},

@@ -77,6 +77,7 @@ std::unique_ptr<Mutant> make_lost_wake_up();
 std::unique_ptr<Mutant> make_ack_without_keeping();
 std::unique_ptr<Mutant> make_journal_after_ack();
 std::unique_ptr<Mutant> make_gpu_proof_forged();
+std::unique_ptr<Mutant> make_docker_believed();
 std::unique_ptr<Mutant> make_started_again_after_restart();
 std::unique_ptr<Mutant> make_stale_payload_accepted();
 std::unique_ptr<Mutant> make_dropped_report();
