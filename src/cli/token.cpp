@@ -8,6 +8,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/output.h"
 #include "cli/task_settings.h"
 #include "model/ids.h"
 #include "net/http.h"
@@ -26,10 +27,6 @@ struct TokenCommand {
   std::string instance;
   bool keep = false;
 };
-
-void print_text(const std::string& text) {
-  std::puts(text.c_str());
-}
 
 std::string url_for_others(const Credentials& credentials) {
   return credentials.advertised_url.empty() ? credentials.url : credentials.advertised_url;
@@ -52,26 +49,26 @@ base::Result<int> create_official(const TokenCommand& options, const Credentials
   const auto key = TRY(call<api::berth::CreateAgentKeyResponse>(credentials, api::berth_service(),
                                                                 "CreateAgentKey", request));
   if (options.json) {
-    print_text(api::print(key));
+    print_line(api::print(key));
     return 0;
   }
-  print_text(
+  print_line(
       "# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
-  print_text(
+  print_line(
       "# The key allows an agent's own calls only, and once it has registered, only as its own "
       "instance.");
-  print_text(base::format("ECS_CLUSTER={}", key.cluster.value_or("")));
-  print_text(base::format("ECS_BACKEND_HOST={}", url_for_others(credentials)));
-  print_text(base::format("AWS_DEFAULT_REGION={}", key.region.value_or("")));
-  print_text(base::format("AWS_ACCESS_KEY_ID={}", key.access_key_id.value_or("")));
-  print_text(base::format("AWS_SECRET_ACCESS_KEY={}", key.secret_access_key.value_or("")));
-  print_text("ECS_EXTERNAL=true");
+  print_line(base::format("ECS_CLUSTER={}", key.cluster.value_or("")));
+  print_line(base::format("ECS_BACKEND_HOST={}", url_for_others(credentials)));
+  print_line(base::format("AWS_DEFAULT_REGION={}", key.region.value_or("")));
+  print_line(base::format("AWS_ACCESS_KEY_ID={}", key.access_key_id.value_or("")));
+  print_line(base::format("AWS_SECRET_ACCESS_KEY={}", key.secret_access_key.value_or("")));
+  print_line("ECS_EXTERNAL=true");
   if (url_for_others(credentials).starts_with("https://")) {
-    print_text(
+    print_line(
         "# https: the agent checks the certificate of its websockets against \"host:port\", which "
         "no certificate");
-    print_text("# is for. Serve on port 443, so that the port is left out, or use http.");
-    print_text("SSL_CERT_FILE=/etc/ecs/berth-ca.pem  # A copy of the server's ca.pem.");
+    print_line("# is for. Serve on port 443, so that the port is left out, or use http.");
+    print_line("SSL_CERT_FILE=/etc/ecs/berth-ca.pem  # A copy of the server's ca.pem.");
   }
   warn_of_loopback(credentials);
   return 0;
@@ -87,10 +84,10 @@ base::Result<int> create_join_token(const TokenCommand& options, const Credentia
   const auto token = TRY(call<api::berth::CreateJoinTokenResponse>(
       credentials, api::berth_service(), "CreateJoinToken", request));
   if (options.json) {
-    print_text(api::print(token));
+    print_line(api::print(token));
     return 0;
   }
-  print_text(base::format("{}", token.token.value_or("")));
+  print_line(base::format("{}", token.token.value_or("")));
   const std::string ca = credentials.ca_file.empty() ? "" : " --ca ca.pem";
   std::fprintf(stderr,
                "good for %d machine(s) of the cluster %s until %s; on the machine:\n"
@@ -147,19 +144,19 @@ base::Result<int> list_tokens(const TokenCommand& options) {
   const auto all = TRY(call<api::berth::ListAgentKeysResponse>(
       credentials, api::berth_service(), "ListAgentKeys", api::berth::ListAgentKeysRequest{}));
   if (options.json) {
-    print_text(api::print(all));
+    print_line(api::print(all));
     return 0;
   }
   for (const auto& token : all.join_tokens) {
     const std::string instance = token.container_instance_arn.value_or("");
-    print_text(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
+    print_line(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
                             token.token_id.value_or(""), token.cluster.value_or(""),
                             token.used.value_or(0), token.uses.value_or(0),
                             base::format_rfc3339(token.expires_at.value_or(base::Time{})),
                             instance.empty() ? std::string() : "  for " + instance));
   }
   for (const auto& key : all.agent_keys) {
-    print_text(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
+    print_line(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
                             key.cluster.value_or(""),
                             key.container_instance_arn.value_or("not registered yet")));
   }
@@ -169,6 +166,17 @@ base::Result<int> list_tokens(const TokenCommand& options) {
 base::Result<int> revoke(const TokenCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   TRY_VOID(take_back(credentials, options.id));
+  return 0;
+}
+
+base::Result<int> rebind(const TokenCommand& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  api::berth::RebindAgentKeyRequest request;
+  request.id = options.id;
+  request.cluster = options.cluster;
+  request.container_instance = options.instance;
+  TRY_VOID(call<api::berth::RebindAgentKeyResponse>(credentials, api::berth_service(),
+                                                    "RebindAgentKey", request));
   return 0;
 }
 
@@ -203,6 +211,20 @@ void add_rotate(CLI::App& parent, Action& action, const std::shared_ptr<TokenCom
   command->add_flag("--json", options->json, "As JSON.");
 }
 
+void add_rebind(CLI::App& parent, Action& action, const std::shared_ptr<TokenCommand>& options) {
+  CLI::App* const command =
+      add(parent, "rebind",
+          "The machine of a container instance was installed anew and has joined with another key: "
+          "that key may take over the instance's GPUs and id. Its former keys are taken back.",
+          rebind, action, options);
+  command->add_option("instance", options->instance, "Id or ARN of the container instance.")
+      ->required();
+  command->add_option("key", options->id, "The new key, as `berth token list` shows it.")
+      ->required();
+  command->add_option("--cluster", options->cluster, "The instance's cluster.")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_token(CLI::App& app, Action& action) {
@@ -225,6 +247,7 @@ void add_token(CLI::App& app, Action& action) {
                  "A key pair for the environment of one official ECS agent; it does not expire.");
   made->add_flag("--json", options->json, "As JSON.");
   add_rotate(*command, action, options);
+  add_rebind(*command, action, options);
   CLI::App* const listed =
       add(*command, "list", "Show join tokens and agents' keys.", list_tokens, action, options);
   listed->add_flag("--json", options->json, "As JSON.");
