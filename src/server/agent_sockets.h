@@ -10,7 +10,6 @@
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/core_thread.h"
-#include "server/shared_keys.h"
 
 namespace server {
 
@@ -20,7 +19,7 @@ inline constexpr std::string_view tcs_path = "/tcs/ws";
 class AgentSockets {
  public:
   // They all outlive it, and what it opens.
-  AgentSockets(CoreThread& core, const SharedKeys& keys, net::Loop& loop, base::Clock& clock);
+  AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock);
 
   // The upgrade of a verified caller. Any thread.
   // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
@@ -33,10 +32,10 @@ class AgentSockets {
                 const net::Upgrade& upgrade);
 
   CoreThread& core_;
-  const SharedKeys& keys_;
   net::Loop& loop_;
   base::Clock& clock_;
   std::atomic<control::SessionId> last_session_ = 0;
+  std::atomic<uint64_t> last_stream_ = 0;
 };
 
 }  // namespace server

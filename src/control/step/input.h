@@ -44,6 +44,7 @@ struct SessionOpened {
   std::string docker_version = {};
   int64_t highest = 0;  // "seqNum": what the agent has seen; official agents always say 1.
   std::string access_key_id = {};  // That it was opened with.
+  bool by_agent_key = false;  // It is an agent's own, which may have been taken back meanwhile.
 };
 struct SessionMessage {
   SessionId session = 0;
