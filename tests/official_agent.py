@@ -381,10 +381,21 @@ class OfficialAgent:
         rest = endpoint.split("://", 1)[1]
         return f"{scheme}://{rest}/ws?{urllib.parse.urlencode(sorted(query.items()))}"
 
+    def open_socket(self, url):
+        """Two openings within one second have one signature, which is good once: the agent backs off
+        and tries again."""
+        try:
+            return WebSocket(self.wire, url)
+        except Refused as refused:
+            if refused.code != "InvalidSignatureException":
+                raise
+        time.sleep(1.1)
+        return WebSocket(self.wire, url)
+
     def connect(self):
         """Opens a control stream; the one before stays open, as when the agent renews it."""
         before = self.acs
-        self.acs = WebSocket(self.wire, self.socket_url(self.endpoint, {
+        self.acs = self.open_socket(self.socket_url(self.endpoint, {
             "clusterArn": self.cluster, "containerInstanceArn": self.arn, "agentHash": "8dfceca6",
             "agentVersion": VERSION, "dockerVersion": "DockerVersion: 20.10.24",
             "protocolVersion": self.protocol_version,
@@ -422,7 +433,7 @@ class OfficialAgent:
             "cluster": self.cluster, "containerInstance": self.arn, "agentVersion": VERSION,
             "agentHash": "8dfceca6", "dockerVersion": "20.10.24"})
         self.tcs_url = url
-        self.tcs = WebSocket(self.wire, url)
+        self.tcs = self.open_socket(url)
         self._follow(self.tcs, lambda _, kind, message: self._note(
             lambda: self.tcs_messages.append((kind, message))))
 

@@ -35,6 +35,9 @@ API_DESCRIBE(ListAgentKeysResponse, API_MEMBER(agent_keys, "agentKeys"),
              API_MEMBER(join_tokens, "joinTokens"));
 API_DESCRIBE(DeleteAgentKeyRequest, API_REQUIRED(id, "id"));
 API_DESCRIBE(DeleteAgentKeyResponse);
+API_DESCRIBE(RebindAgentKeyRequest, API_REQUIRED(id, "id"), API_MEMBER(cluster, "cluster"),
+             API_REQUIRED(container_instance, "containerInstance"));
+API_DESCRIBE(RebindAgentKeyResponse);
 
 namespace {
 
@@ -44,6 +47,7 @@ constexpr ::api::Operation operations[] = {
     {"DeleteAgentKey", &api_shape_DeleteAgentKeyRequest, &api_shape_DeleteAgentKeyResponse},
     {"JoinCluster", &api_shape_JoinClusterRequest, &api_shape_JoinClusterResponse},
     {"ListAgentKeys", &api_shape_ListAgentKeysRequest, &api_shape_ListAgentKeysResponse},
+    {"RebindAgentKey", &api_shape_RebindAgentKeyRequest, &api_shape_RebindAgentKeyResponse},
 };
 
 constexpr ::api::ErrorType errors[] = {

@@ -112,4 +112,20 @@ struct DeleteAgentKeyResponse {
 };
 API_DESCRIBED(DeleteAgentKeyResponse);
 
+// The machine of a container instance was installed anew and has joined with a new key: the key
+// may take over what the instance holds, its GPUs and its instance id, when it registers. The
+// instance's other keys are taken back.
+struct RebindAgentKeyRequest {
+  std::optional<std::string> id = {};                  // Of the new key.
+  std::optional<std::string> cluster = {};             // Of the instance; without it "default".
+  std::optional<std::string> container_instance = {};  // Id or ARN; one that is INACTIVE too.
+  friend bool operator==(const RebindAgentKeyRequest&, const RebindAgentKeyRequest&) = default;
+};
+API_DESCRIBED(RebindAgentKeyRequest);
+
+struct RebindAgentKeyResponse {
+  friend bool operator==(const RebindAgentKeyResponse&, const RebindAgentKeyResponse&) = default;
+};
+API_DESCRIBED(RebindAgentKeyResponse);
+
 }  // namespace api::berth

@@ -27,6 +27,9 @@ struct TaskAccess {
   std::string task;                     // ARN.
   std::vector<std::string> log_groups;  // Names.
   std::vector<std::string> secrets;     // As the definition spells them: names or ARNs.
+  // The access key id of the agent that was given it, and with which it ends; empty: of an agent
+  // with a full key.
+  std::string through = {};
   friend bool operator==(const TaskAccess&, const TaskAccess&) = default;
 };
 

@@ -27,14 +27,16 @@ std::string id_text(std::string_view digits) {
 }
 
 std::string print_claims(const RoleSession& session) {
-  return json::print(
+  json::Value claims =
       json::Value::object({{"account", session.account},
                            {"role", session.role_arn},
                            {"type", session.role_type},
                            {"task", session.access.task},
                            {"logGroups", json::Value::array(session.access.log_groups)},
                            {"secrets", json::Value::array(session.access.secrets)},
-                           {"expires", int64_t{session.expires.time_since_epoch().count()}}}));
+                           {"expires", int64_t{session.expires.time_since_epoch().count()}}});
+  if (!session.access.through.empty()) claims.set("through", session.access.through);
+  return json::print(claims);
 }
 
 std::vector<std::string> texts_of(const json::Value& list) {
@@ -53,6 +55,7 @@ std::optional<RoleSession> read_claims(const std::string& text) {
   session.access.task = (*claims)["task"].text_or("");
   session.access.log_groups = texts_of((*claims)["logGroups"]);
   session.access.secrets = texts_of((*claims)["secrets"]);
+  session.access.through = (*claims)["through"].text_or("");
   session.expires = base::Time(base::Milliseconds((*claims)["expires"].as_int64().value_or(0)));
   return session;
 }

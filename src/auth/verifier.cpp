@@ -12,8 +12,6 @@
 namespace auth {
 namespace {
 
-constexpr std::chrono::minutes tolerance{5};
-
 std::unexpected<base::Error> invalid_signature(std::string message) {
   return base::fail("InvalidSignatureException", std::move(message));
 }
@@ -127,7 +125,14 @@ std::optional<std::string> stated_payload_hash(const Request& request, const Cla
 base::Result<std::string> payload_hash(const Request& request, const Claim& claim,
                                        crypto::Sha256& sha256) {
   const auto stated = stated_payload_hash(request, claim);
-  if (stated == unsigned_payload && claim.form == SignatureForm::Presigned) return *stated;
+  if (stated == unsigned_payload && claim.form == SignatureForm::Presigned) {
+    // Whoever has the link could say anything in a body, and the body is what is done.
+    if (!request.body.empty()) {
+      return invalid_signature(
+          "A presigned URL with UNSIGNED-PAYLOAD comes without a body: sign the body's SHA-256.");
+    }
+    return *stated;
+  }
   std::string computed = request.body_sha256.empty() ? crypto::to_hex(sha256.of(request.body))
                                                      : std::string(request.body_sha256);
   if (stated && *stated != computed) {
@@ -143,8 +148,15 @@ base::Result<std::string> payload_hash(const Request& request, const Claim& clai
 Verifier::Verifier(Options options)
     : options_(std::move(options)), signing_keys_(options_.cached_signing_keys) {}
 
-base::Result<Caller> Verifier::verify(const Request& request, const KeyRing& keys, base::Time now) {
-  const Claim claim = TRY(parse_claim(request));
+// The signature that a request claims to have, and the key that it claims to be by.
+struct Verifier::Claimed {
+  Claim claim;
+  AccessKey key;
+};
+
+base::Result<Verifier::Claimed> Verifier::find_claimed(const Request& head, const KeyRing& keys,
+                                                       base::Time now) const {
+  Claim claim = TRY(parse_claim(head));
   TRY_VOID(check_scope(claim, options_));
   TRY_VOID(check_time(claim, now));
   const AccessKey* key = keys.find(claim.access_key_id());
@@ -155,8 +167,20 @@ base::Result<Caller> Verifier::verify(const Request& request, const KeyRing& key
   }
   if (key == nullptr) return invalid_token();
   TRY_VOID(check_token(claim, *key, now));
+  TRY_VOID(check_signed_headers(head, claim.signed_header_names()));
+  return Claimed{std::move(claim), *key};
+}
+
+base::Result<std::string> Verifier::check_head(const Request& head, const KeyRing& keys,
+                                               base::Time now) const {
+  return TRY(find_claimed(head, keys, now)).key.access_key_id;
+}
+
+base::Result<Caller> Verifier::verify(const Request& request, const KeyRing& keys, base::Time now) {
+  const Claimed claimed = TRY(find_claimed(request, keys, now));
+  const Claim& claim = claimed.claim;
+  const AccessKey* const key = &claimed.key;
   const std::vector<std::string_view> signed_headers = claim.signed_header_names();
-  TRY_VOID(check_signed_headers(request, signed_headers));
 
   const std::string payload = TRY(payload_hash(request, claim, sha256_));
   const bool presigned = claim.form == SignatureForm::Presigned;

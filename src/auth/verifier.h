@@ -2,6 +2,7 @@
 // Source: AWS IAM User Guide, "AWS Signature Version 4 for API requests".
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@
 #include "crypto/crypto.h"
 
 namespace auth {
+
+// How far a signature's time may be from ours.
+inline constexpr std::chrono::minutes tolerance{5};
 
 // Verifies requests for one region and a set of services. Keeps derived signing keys, so that a
 // caller's second request costs one keyed hash instead of five; the cache is bounded.
@@ -40,7 +44,16 @@ class Verifier {
   // No message carries a secret, a token or a signature.
   base::Result<Caller> verify(const Request& request, const KeyRing& keys, base::Time now);
 
+  // What of verify() needs no body: the signature's parts, its scope and date, and that its key is
+  // known and good. No proof: anybody who knows a key's id can say as much. The key's id.
+  base::Result<std::string> check_head(const Request& head, const KeyRing& keys,
+                                       base::Time now) const;
+
  private:
+  struct Claimed;
+  base::Result<Claimed> find_claimed(const Request& head, const KeyRing& keys,
+                                     base::Time now) const;
+
   Options options_;
   SigningKeys signing_keys_;
   crypto::Sha256 sha256_;

@@ -302,7 +302,7 @@ TEST_F(VerifierTest, a_presigned_url_is_good_until_it_expires) {
                noon - seconds{301});
 }
 
-TEST_F(VerifierTest, a_presigned_url_may_leave_its_body_unsigned) {
+TEST_F(VerifierTest, a_presigned_url_that_leaves_its_body_unsigned_comes_without_one) {
   Owned request = presigned_request(std::chrono::seconds{60}, credentials,
                                     "X-Amz-Content-Sha256=UNSIGNED-PAYLOAD");
   expect_error(request, "InvalidSignatureException", "does not match");  // Signed with a hash.
@@ -316,8 +316,10 @@ TEST_F(VerifierTest, a_presigned_url_may_leave_its_body_unsigned) {
   Request view = unsigned_body.view();
   view.body_sha256 = unsigned_payload;  // What goes into the signature in place of the hash.
   unsigned_body.query = presign(view, credentials, ecs_scope, noon, std::chrono::seconds{60});
-  unsigned_body.body = "anything";
+  unsigned_body.body = "";
   EXPECT_TRUE(verify(unsigned_body));
+  unsigned_body.body = "Action=TerminateEverything";
+  expect_error(unsigned_body, "InvalidSignatureException", "comes without a body");
 }
 
 TEST_F(VerifierTest, a_presigned_url_carries_its_session_token) {

@@ -4,9 +4,14 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <string>
+
+#include "base/printable.h"
 
 namespace base {
 namespace {
+
+constexpr size_t longest_line = size_t{8} << 10;
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
@@ -40,7 +45,9 @@ void set_log_level(LogLevel level) {
 }
 
 void write_log(LogLevel level, std::string_view text) {
-  logger().log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+  if (!logger().should_log(to_spdlog(level))) return;
+  const std::string line = printable(text, longest_line);
+  logger().log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
 }  // namespace base

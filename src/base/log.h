@@ -1,5 +1,6 @@
 // The process's own log on standard error. For edges only: the pure zone returns what happened.
 // Thread-safe. A line never carries a secret: keys, tokens and signatures are not passed in here.
+// What it carries of others' words stays one line of bounded length (base/printable.h).
 #pragma once
 
 #include <string_view>

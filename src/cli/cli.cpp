@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/version.h"
 
@@ -80,7 +81,8 @@ int run(int argc, char** argv) {
   }
   const auto result = action();
   if (result) return *result;
-  std::fprintf(stderr, "berth: %s (%s)\n", result.error().message.c_str(),
+  std::fprintf(stderr, "berth: %s (%s)\n",
+               base::printable(result.error().message, std::string_view::npos, "\n").c_str(),
                result.error().code.c_str());
   return 1;
 }

@@ -9,6 +9,7 @@
 #include "cli/installation.h"
 #include "cli/local_agent.h"
 #include "cli/local_server.h"
+#include "cli/output.h"
 #include "json/value.h"
 
 namespace cli {
@@ -60,7 +61,7 @@ void print_json(const std::vector<Check>& checks, bool healthy) {
   }
   json::Value value = json::Value::object({{"ok", healthy}});
   value.set("checks", std::move(list));
-  std::puts(json::print(value).c_str());
+  print_line(json::print(value));
 }
 
 base::Result<int> examine(const DoctorCommand& options) {
@@ -72,8 +73,8 @@ base::Result<int> examine(const DoctorCommand& options) {
     return healthy ? 0 : 1;
   }
   for (const Check& check : checks) {
-    std::puts(base::format("{:<5}{:<16}{}", word(check.state), check.name, check.detail).c_str());
-    if (!check.todo.empty()) std::puts(base::format("{:21}{}", "", check.todo).c_str());
+    print_line(base::format("{:<5}{:<16}{}", word(check.state), check.name, check.detail));
+    if (!check.todo.empty()) print_line(base::format("{:21}{}", "", check.todo));
   }
   return healthy ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "json/value.h"
 
 namespace cli {
@@ -130,7 +131,7 @@ void print_explanations(const ExplainCommand& options,
     text = base::format("{{\"explanations\":[{}]}}", text);
   }
   if (options.json) text += '\n';
-  std::fputs(text.c_str(), stdout);
+  print_lines(text);
 }
 
 base::Result<int> explain(const ExplainCommand& options) {

@@ -11,6 +11,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "json/value.h"
 #include "model/ids.h"
@@ -171,9 +172,9 @@ base::Result<int> show_gpus(const GpusCommand& options) {
   if (options.json) {
     json::Value all = json::Value::array();
     for (const Row& row : rows) all.push(gpu_as_json(row));
-    std::puts(json::print(json::Value::object({{"gpus", std::move(all)}})).c_str());
+    print_line(json::print(json::Value::object({{"gpus", std::move(all)}})));
   } else if (rows.empty()) {
-    std::puts(base::format("The cluster {} has no GPU.", options.cluster).c_str());
+    print_line(base::format("The cluster {} has no GPU.", options.cluster));
   } else {
     print_rows(rows);
   }
@@ -212,13 +213,13 @@ base::Result<int> clear(const GpusCommand& options) {
     TRY(call<api::ecs::UpdateContainerInstancesStateResponse>(
         credentials, api::ecs_service(), "UpdateContainerInstancesState", request));
     for (const std::string& gpu : request.berth_clear_gpu_ids) {
-      if (!options.json) std::puts(base::format("cleared: {} of {}", gpu, arn).c_str());
+      if (!options.json) print_line(base::format("cleared: {} of {}", gpu, arn));
     }
   }
   if (options.json) {
     json::Value cleared = json::Value::array();
     for (const std::string& gpu : options.clear) cleared.push(gpu);
-    std::puts(json::print(json::Value::object({{"cleared", std::move(cleared)}})).c_str());
+    print_line(json::print(json::Value::object({{"cleared", std::move(cleared)}})));
   }
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "cli/client.h"
 #include "cli/data_check.h"
 #include "net/http.h"
+#include "net/http_server.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace cli {
@@ -92,7 +93,8 @@ base::Result<std::string> local_url(const ServerCommand& options, const server::
 // one connection too many is told so, where a descriptor too few would break something.
 size_t most_connections() {
   constexpr rlim_t most = 100'000;
-  constexpr rlim_t others = 64;
+  // Files of the stores, the log, programs for machines; and connections that are only refused.
+  constexpr rlim_t others = 192 + net::refused_at_once;
   constexpr rlim_t fewest = 16;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fewest;
@@ -122,6 +124,7 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.rate_limit = options.rate_limit;
   made.max_connections = most_connections();
   made.settings.account = {local.credentials.region, local.credentials.account};
+  made.settings.most_gpus_per_instance = options.gpus_per_instance;
   set_agent_timeout(options.agent_timeout_seconds, made.settings);
   made.settings.instance_lost_after = std::chrono::seconds(options.replace_after_seconds);
   made.settings.machines.scaling_interval = std::chrono::seconds(options.scaling_interval_seconds);
@@ -188,6 +191,11 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
                   "Calls a second of one access key, twice as many at once; more is answered "
                   "with ThrottlingException. 0: no limit.")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
+      ->capture_default_str();
+  command
+      .add_option("--gpus-per-instance", options.gpus_per_instance,
+                  "GPUs that a machine may register, MIG devices counted one each.")
+      ->check(CLI::Range(size_t{1}, size_t{1'000}))
       ->capture_default_str();
   command.add_flag("--tls", options.tls.own_authority,
                    "Serve https with a certificate of the server's own authority, which is kept in "

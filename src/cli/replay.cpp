@@ -14,6 +14,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "placement/replay/generator.h"
 #include "placement/replay/report.h"
 
@@ -130,7 +131,7 @@ void print_results(const ReplayCommand& options, const std::vector<replay::Resul
   }
   if (options.json && results.size() > 1) text = base::format("{{\"results\":[{}]}}", text);
   if (options.json) text += '\n';
-  std::fputs(text.c_str(), stdout);
+  print_lines(text);
 }
 
 base::Result<int> replay_trace(const ReplayCommand& options) {

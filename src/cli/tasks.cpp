@@ -13,6 +13,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "model/ids.h"
 
@@ -156,7 +157,7 @@ base::Result<int> show_tasks(const TasksCommand& options) {
     api::ecs::DescribeTasksResponse all;
     all.tasks = std::move(tasks);
     all.tasks.set_present();
-    std::puts(api::print(all).c_str());
+    print_line(api::print(all));
     return 0;
   }
   if (tasks.empty()) {

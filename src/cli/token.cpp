@@ -8,6 +8,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/output.h"
 #include "cli/task_settings.h"
 #include "model/ids.h"
 #include "net/http.h"
@@ -26,10 +27,6 @@ struct TokenCommand {
   std::string instance;
   bool keep = false;
 };
-
-void print_text(const std::string& text) {
-  std::puts(text.c_str());
-}
 
 std::string url_for_others(const Credentials& credentials) {
   return credentials.advertised_url.empty() ? credentials.url : credentials.advertised_url;
@@ -50,11 +47,11 @@ void warn_of_loopback(const Credentials& credentials) {
 void print_agent_environment(const api::berth::CreateAgentKeyResponse& key,
                              const std::string& url) {
   const auto variable = [](std::string_view name, const std::string& value) {
-    print_text(base::format("{}={}", name, value));
+    print_line(base::format("{}={}", name, value));
   };
-  print_text(
+  print_line(
       "# For one official ECS agent: /etc/ecs/ecs.config, or the environment of its container.");
-  print_text(
+  print_line(
       "# The key allows an agent's own calls only, and once it has registered, only as its own "
       "instance.");
   variable("ECS_CLUSTER", key.cluster.value_or(""));
@@ -63,26 +60,26 @@ void print_agent_environment(const api::berth::CreateAgentKeyResponse& key,
   variable("AWS_ACCESS_KEY_ID", key.access_key_id.value_or(""));
   variable("AWS_SECRET_ACCESS_KEY", key.secret_access_key.value_or(""));
   variable("ECS_EXTERNAL", "true");
-  print_text("# Secrets of tasks are kept by this server; S3 and Amazon ECR stay where they are.");
+  print_line("# Secrets of tasks are kept by this server; S3 and Amazon ECR stay where they are.");
   variable("AWS_ENDPOINT_URL_SSM", url);
   variable("AWS_ENDPOINT_URL_SECRETS_MANAGER", url);
-  print_text("# What ecs-init would set: without, no task has a log driver or a role.");
+  print_line("# What ecs-init would set: without, no task has a log driver or a role.");
   variable("ECS_AVAILABLE_LOGGING_DRIVERS",
            R"(["json-file","syslog","journald","gelf","fluentd","awslogs","splunk","none"])");
   variable("ECS_ENABLE_TASK_IAM_ROLE", "true");
   variable("ECS_ENABLE_TASK_IAM_ROLE_NETWORK_HOST", "true");
-  print_text(
+  print_line(
       "# Only on a machine with GPUs and NVIDIA's Container Toolkit; on others no container would "
       "start with it:");
-  print_text("# ECS_ENABLE_GPU_SUPPORT=true");
+  print_line("# ECS_ENABLE_GPU_SUPPORT=true");
   if (!url.starts_with("https://")) return;
-  print_text(
+  print_line(
       "# https: the agent checks the certificate of its websockets against \"host:port\", which no "
       "certificate");
-  print_text("# is for. Serve on port 443, so that the port is left out, or use http.");
-  print_text(
+  print_line("# is for. Serve on port 443, so that the port is left out, or use http.");
+  print_line(
       "# A copy of the server's ca.pem. Docker's daemon has to trust it as well, or the log");
-  print_text("# driver awslogs fails: add it to the system's certificates and restart the daemon.");
+  print_line("# driver awslogs fails: add it to the system's certificates and restart the daemon.");
   variable("SSL_CERT_FILE", "/etc/ecs/berth-ca.pem");
 }
 
@@ -93,7 +90,7 @@ base::Result<int> create_official(const TokenCommand& options, const Credentials
   const auto key = TRY(call<api::berth::CreateAgentKeyResponse>(credentials, api::berth_service(),
                                                                 "CreateAgentKey", request));
   if (options.json) {
-    print_text(api::print(key));
+    print_line(api::print(key));
     return 0;
   }
   print_agent_environment(key, url_for_others(credentials));
@@ -111,10 +108,10 @@ base::Result<int> create_join_token(const TokenCommand& options, const Credentia
   const auto token = TRY(call<api::berth::CreateJoinTokenResponse>(
       credentials, api::berth_service(), "CreateJoinToken", request));
   if (options.json) {
-    print_text(api::print(token));
+    print_line(api::print(token));
     return 0;
   }
-  print_text(base::format("{}", token.token.value_or("")));
+  print_line(base::format("{}", token.token.value_or("")));
   const std::string ca = credentials.ca_file.empty() ? "" : " --ca ca.pem";
   std::fprintf(stderr,
                "good for %d machine(s) of the cluster %s until %s; on the machine:\n"
@@ -171,19 +168,19 @@ base::Result<int> list_tokens(const TokenCommand& options) {
   const auto all = TRY(call<api::berth::ListAgentKeysResponse>(
       credentials, api::berth_service(), "ListAgentKeys", api::berth::ListAgentKeysRequest{}));
   if (options.json) {
-    print_text(api::print(all));
+    print_line(api::print(all));
     return 0;
   }
   for (const auto& token : all.join_tokens) {
     const std::string instance = token.container_instance_arn.value_or("");
-    print_text(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
+    print_line(base::format("token  {}  cluster {}  used {} of {}  until {}{}",
                             token.token_id.value_or(""), token.cluster.value_or(""),
                             token.used.value_or(0), token.uses.value_or(0),
                             base::format_rfc3339(token.expires_at.value_or(base::Time{})),
                             instance.empty() ? std::string() : "  for " + instance));
   }
   for (const auto& key : all.agent_keys) {
-    print_text(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
+    print_line(base::format("key    {}  cluster {}  {}", key.access_key_id.value_or(""),
                             key.cluster.value_or(""),
                             key.container_instance_arn.value_or("not registered yet")));
   }
@@ -193,6 +190,17 @@ base::Result<int> list_tokens(const TokenCommand& options) {
 base::Result<int> revoke(const TokenCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   TRY_VOID(take_back(credentials, options.id));
+  return 0;
+}
+
+base::Result<int> rebind(const TokenCommand& options) {
+  const Credentials credentials = TRY(read_credentials(options.data));
+  api::berth::RebindAgentKeyRequest request;
+  request.id = options.id;
+  request.cluster = options.cluster;
+  request.container_instance = options.instance;
+  TRY_VOID(call<api::berth::RebindAgentKeyResponse>(credentials, api::berth_service(),
+                                                    "RebindAgentKey", request));
   return 0;
 }
 
@@ -227,6 +235,20 @@ void add_rotate(CLI::App& parent, Action& action, const std::shared_ptr<TokenCom
   command->add_flag("--json", options->json, "As JSON.");
 }
 
+void add_rebind(CLI::App& parent, Action& action, const std::shared_ptr<TokenCommand>& options) {
+  CLI::App* const command =
+      add(parent, "rebind",
+          "The machine of a container instance was installed anew and has joined with another key: "
+          "that key may take over the instance's GPUs and id. Its former keys are taken back.",
+          rebind, action, options);
+  command->add_option("instance", options->instance, "Id or ARN of the container instance.")
+      ->required();
+  command->add_option("key", options->id, "The new key, as `berth token list` shows it.")
+      ->required();
+  command->add_option("--cluster", options->cluster, "The instance's cluster.")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_token(CLI::App& app, Action& action) {
@@ -249,6 +271,7 @@ void add_token(CLI::App& app, Action& action) {
                  "A key pair for the environment of one official ECS agent; it does not expire.");
   made->add_flag("--json", options->json, "As JSON.");
   add_rotate(*command, action, options);
+  add_rebind(*command, action, options);
   CLI::App* const listed =
       add(*command, "list", "Show join tokens and agents' keys.", list_tokens, action, options);
   listed->add_flag("--json", options->json, "As JSON.");

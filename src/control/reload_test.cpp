@@ -89,8 +89,13 @@ void tag_something(Plane& plane, uint32_t pick) {
 // Keys of agents come, join, and go; tasks' containers turn healthy or not.
 void use_keys(Plane& plane, uint32_t pick) {
   if (pick % 4 == 0) {
-    static_cast<void>(plane.call<api::berth::CreateAgentKeyResponse>(
-        "CreateAgentKey", api::berth::CreateAgentKeyRequest{}));
+    const auto made = plane.call<api::berth::CreateAgentKeyResponse>(
+        "CreateAgentKey", api::berth::CreateAgentKeyRequest{});
+    if (pick % 8 != 0) return;
+    api::berth::RebindAgentKeyRequest rebind;
+    rebind.id = made->access_key_id;
+    rebind.container_instance = plane.core.state().instances.begin()->first.str();
+    static_cast<void>(plane.call<api::berth::RebindAgentKeyResponse>("RebindAgentKey", rebind));
   } else if (pick % 4 == 1) {
     api::berth::CreateJoinTokenRequest create;
     if (pick % 8 == 1) {

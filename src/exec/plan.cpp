@@ -109,6 +109,7 @@ base::Result<Plan> plan_session(const api::ecs::ExecuteCommandRequest& request,
       "ecs-execute-command-" + crypto::to_hex(crypto::random_bytes(session_id_bytes)).substr(0, 17);
   plan.session.client_token = crypto::to_hex(crypto::random_bytes(token_bytes));
   plan.session.agent_token = crypto::to_hex(crypto::random_bytes(token_bytes));
+  plan.session.instance = task.container_instance_arn.value_or("");
   const std::string name = container->name.value_or("");
   if (std::string group = log_group_of(name, subject); !group.empty()) {
     plan.session.log = {.group = std::move(group),
@@ -119,7 +120,7 @@ base::Result<Plan> plan_session(const api::ecs::ExecuteCommandRequest& request,
                                       .command = json::valid_utf8(
                                           request.command->substr(0, longest_logged_command))}};
   }
-  plan.order.instance = task.container_instance_arn.value_or("");
+  plan.order.instance = plan.session.instance;
   plan.order.text = json::print(json::Value::object(
       {{"type", "BerthExecuteCommandMessage"},
        {"message",

@@ -30,6 +30,14 @@ constexpr size_t most_queued_bytes = size_t{256} << 20;
 constexpr uint16_t close_normal = 1000;
 constexpr uint16_t close_policy = 1008;
 
+constexpr std::string_view no_session = "There is no such session.";
+
+void refuse(const net::Upgrade& upgrade, int status, std::string_view why) {
+  upgrade.refuse({.status = status,
+                  .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+                  .body = std::string(why) + "\n"});
+}
+
 std::string_view behind(std::string_view target, std::string_view prefix) {
   const std::string_view path = target.substr(0, target.find('?'));
   return path.substr(prefix.size());
@@ -65,6 +73,10 @@ bool Relay::terminate(std::string id, Answered answered) {
   return queue_.try_push(Terminate{std::move(id), std::move(answered)});
 }
 
+void Relay::end_all_of(std::string instance) {
+  queue_.push(EndAllOf{std::move(instance)});
+}
+
 bool Relay::is_for(std::string_view path) {
   return path.starts_with(client_path) || path.starts_with(agent_path);
 }
@@ -82,27 +94,29 @@ bool Relay::hand(uint64_t socket_id, std::string bytes) {
 
 void Relay::open(const net::HttpRequest& request, const net::Upgrade& upgrade) {
   const bool agent = std::string_view(request.target).starts_with(agent_path);
-  const uint64_t id = ++last_socket_;
-  // Shared by the handler, which comes first. Its connection keeps the socket.
-  const auto own = std::make_shared<std::weak_ptr<net::WebSocket>>();
-  // The handlers run after accept() returned, on this thread: Opened is pushed first.
+  Event opening(
+      Opening{.side = agent ? Side::Agent : Side::Client,
+              .session = std::string(behind(request.target, agent ? agent_path : client_path)),
+              .token = api::query_parameter(request.target, "token"),
+              .upgrade = upgrade});
+  if (!queue_.try_push(std::move(opening))) refuse(upgrade, 503, "The server is busy. Try again.");
+}
+
+std::shared_ptr<net::WebSocket> Relay::accept(uint64_t socket_id, const net::Upgrade& upgrade) {
+  // Shared by the handler, which may run at once. Its connection keeps the socket.
+  const auto own = std::make_shared<std::atomic<std::weak_ptr<net::WebSocket>>>();
+  // What the handlers push is taken after the event that is being taken now.
   auto socket = upgrade.accept({.on_message =
-                                    [this, id, own](std::string bytes, bool) {
-                                      if (hand(id, std::move(bytes))) return;
-                                      if (const auto open = own->lock()) open->abort();
+                                    [this, socket_id, own](std::string bytes, bool) {
+                                      if (hand(socket_id, std::move(bytes))) return;
+                                      if (const auto open = own->load().lock()) open->abort();
                                     },
                                 .on_close =
-                                    [this, id](uint16_t code, const std::string&) {
-                                      queue_.push(Closed{id, code == close_normal});
+                                    [this, socket_id](uint16_t code, const std::string&) {
+                                      queue_.push(Closed{socket_id, code == close_normal});
                                     }});
-  if (socket == nullptr) return;
-  *own = socket;
-  queue_.push(
-      Event(Opened{.socket_id = id,
-                   .side = agent ? Side::Agent : Side::Client,
-                   .session = std::string(behind(request.target, agent ? agent_path : client_path)),
-                   .token = api::query_parameter(request.target, "token"),
-                   .socket = std::move(socket)}));
+  if (socket != nullptr) own->store(socket);
+  return socket;
 }
 
 void Relay::run() {
@@ -149,25 +163,30 @@ void Relay::take(Ticket ticket) {
   sessions_.emplace(id, std::move(session));
 }
 
-void Relay::take(Opened opened) {
-  if (opened.side == Side::Agent) return take_agent(std::move(opened));
-  if (!sessions_.contains(opened.session) || handshakes_.size() >= most_handshakes) {
-    return opened.socket->close(close_policy, "There is no such session.");
+void Relay::take(Opening opening) {
+  if (opening.side == Side::Agent) return take_agent(std::move(opening));
+  if (!sessions_.contains(opening.session) || handshakes_.size() >= most_handshakes) {
+    return refuse(opening.upgrade, 400, no_session);
   }
-  handshakes_.emplace(opened.socket_id,
-                      Handshake{std::move(opened.session), std::move(opened.socket), clock_.now()});
+  const uint64_t id = ++last_socket_;
+  auto socket = accept(id, opening.upgrade);
+  if (socket == nullptr) return;
+  handshakes_.emplace(id, Handshake{std::move(opening.session), std::move(socket), clock_.now()});
 }
 
-void Relay::take_agent(Opened opened) {
-  const auto found = sessions_.find(opened.session);
+void Relay::take_agent(Opening opening) {
+  const auto found = sessions_.find(opening.session);
   if (found == sessions_.end() || found->second.agent != nullptr ||
-      !crypto::constant_time_equal(opened.token, found->second.ticket.agent_token)) {
-    return opened.socket->close(close_policy, "There is no such session.");
+      !crypto::constant_time_equal(opening.token, found->second.ticket.agent_token)) {
+    return refuse(opening.upgrade, 400, no_session);
   }
   Session& session = found->second;
-  of_socket_[opened.socket_id] = opened.session;
-  session.agent = std::move(opened.socket);
-  session.agent_id = opened.socket_id;
+  const uint64_t id = ++last_socket_;
+  auto socket = accept(id, opening.upgrade);
+  if (socket == nullptr) return;
+  of_socket_[id] = opening.session;
+  session.agent = std::move(socket);
+  session.agent_id = id;
   for (std::string& message : std::exchange(session.waiting, {})) {
     session.agent->send_binary(std::move(message));
   }
@@ -228,6 +247,14 @@ void Relay::take(Resume resume) {
   const bool known = found != sessions_.end() && (found->second.channel || found->second.link);
   if (known) found->second.ticket.client_token = std::move(resume.token);
   resume.answered(known);
+}
+
+void Relay::take(const EndAllOf& order) {
+  std::vector<std::string> ids;
+  for (const auto& [id, session] : sessions_) {
+    if (session.ticket.instance == order.instance) ids.push_back(id);
+  }
+  for (const std::string& id : ids) end(id, "The key of the container instance was taken back.");
 }
 
 void Relay::take(Terminate terminate) {

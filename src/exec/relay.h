@@ -50,6 +50,7 @@ struct Ticket {
   std::string id;
   std::string client_token;
   std::string agent_token;
+  std::string instance;  // ARN: whose agent runs the command.
   std::optional<LogOrder> log = std::nullopt;
 };
 
@@ -74,22 +75,24 @@ class Relay {
   bool resume(std::string id, std::string client_token, Answered answered);
   // Ends the session; `answered` learns whether there was one.
   bool terminate(std::string id, Answered answered);
+  // Ends every session with the agent of this instance (an ARN), whose key was taken back. Waits
+  // for room. Any thread but the relay's own.
+  void end_all_of(std::string instance);
   // Whether the path of an upgrade is a session's. Any thread.
   static bool is_for(std::string_view path);
   // The upgrade of either end: the agent's token stands in the query, the client's in its first
-  // message. Any thread.
+  // message. One to a session that is not there is refused before it may send anything. Any thread.
   void open(const net::HttpRequest& request, const net::Upgrade& upgrade);
   // Closes what is open and joins the thread.
   void stop();
 
  private:
   enum class Side : uint8_t { Client, Agent };
-  struct Opened {
-    uint64_t socket_id = 0;
+  struct Opening {
     Side side = Side::Client;
     std::string session;
-    std::string token;                       // Of the agent.
-    std::shared_ptr<net::WebSocket> socket;  // Shared with its connection.
+    std::string token;  // Of the agent.
+    net::Upgrade upgrade;
   };
   struct Message {
     uint64_t socket_id = 0;
@@ -108,11 +111,14 @@ class Relay {
     std::string session;
     Answered answered;
   };
+  struct EndAllOf {
+    std::string instance;
+  };
   struct Logged {
     std::string session;
     base::Result<void> answer;
   };
-  using Event = std::variant<Ticket, Opened, Message, Closed, Resume, Terminate, Logged>;
+  using Event = std::variant<Ticket, Opening, Message, Closed, Resume, Terminate, EndAllOf, Logged>;
 
   // A client that has not shown its token yet.
   struct Handshake {
@@ -151,13 +157,16 @@ class Relay {
   void run();
   base::Milliseconds until_next_due();
   void take(Ticket ticket);
-  void take(Opened opened);
+  void take(Opening opening);
   void take(Message message);
   void take(const Closed& closed);
   void take(Resume resume);
   void take(Terminate terminate);
+  void take(const EndAllOf& order);
   void take(const Logged& logged);
-  void take_agent(Opened opened);
+  void take_agent(Opening opening);
+  // Null where the peer is gone already.
+  std::shared_ptr<net::WebSocket> accept(uint64_t socket_id, const net::Upgrade& upgrade);
   // Why it has to end now; empty: it need not.
   static std::string_view stale_because(const Session& session, base::Time now);
   void give_up_stale();
@@ -193,10 +202,10 @@ class Relay {
 
   base::OnwardClock clock_;  // Of the thread.
   base::Queue<Event> queue_{10'000};
-  std::atomic<uint64_t> last_socket_ = 0;
   std::atomic<size_t> queued_bytes_ = 0;
   std::atomic<size_t> open_sessions_ = 0;  // Those to come included.
   // Owned by the thread.
+  uint64_t last_socket_ = 0;
   std::map<std::string, Session> sessions_;
   std::map<uint64_t, std::string> of_socket_;
   std::map<uint64_t, Handshake> handshakes_;

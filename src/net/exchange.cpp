@@ -30,6 +30,11 @@ void Exchange::keep_head(const HttpRequest& request) {
   head_.headers = request.headers;
 }
 
+void Exchange::vouch(std::string_view account) {
+  CHECK(loop_->on_thread(connection_->thread()));
+  connection_->vouch(account);
+}
+
 std::shared_ptr<WebSocket> Exchange::accept(WebSocketHandlers handlers) {
   if (!claim()) return nullptr;
   const ServerSettings& settings = connection_->settings();
@@ -48,6 +53,9 @@ std::shared_ptr<WebSocket> Exchange::accept(WebSocketHandlers handlers) {
 Responder::Responder(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
 bool Responder::respond(HttpResponse response) const {
   return exchange_->respond(std::move(response));
+}
+void Responder::vouch(std::string_view account) const {
+  exchange_->vouch(account);
 }
 
 Upgrade::Upgrade(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}

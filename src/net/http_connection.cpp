@@ -19,6 +19,8 @@ constexpr size_t progress_bytes = size_t{16} << 10;
 constexpr int steps_per_turn = 64;
 constexpr size_t default_body_limit = size_t{1} << 20;
 constexpr size_t kept_output_bytes = 1024;
+// A body up to here is read before anybody has looked at the head.
+constexpr size_t small_body = size_t{8} << 10;
 
 bool is_websocket_upgrade(const HttpRequest& request) {
   return request.method == "GET" && header_has_token(request.headers, "Upgrade", "websocket") &&
@@ -58,15 +60,26 @@ HttpConnection::HttpConnection(std::shared_ptr<const ServerSettings> settings, s
       slot_(std::move(slot)),
       parser_(HttpParser::Kind::Request, settings_->options.max_head_bytes) {}
 
+// On any thread; it has left the newcomers when it was closed.
+HttpConnection::~HttpConnection() {
+  hold(0);
+  if (connection_account_place_) {
+    settings_->connections_of_account->remove(*connection_account_place_, 1);
+  }
+}
+
 void HttpConnection::start() {
   set_no_delay(fd_.get());
   remote_address_ = peer_text(fd_.get());
+  network_ = peer_network(fd_.get());
+  address_place_ = settings_->held_of_address->place_of(network_);
   transport_ = std::make_unique<Transport>(settings_->loop->context(thread_), std::move(fd_),
                                            settings_->tls, "", std::move(slot_));
   if (!settings_->loop->add_resident(thread_, settings_->owner, shared_from_this())) return close();
   stage_ = transport_->is_tls() ? Stage::Handshake : Stage::Reading;
   set_deadline(transport_->is_tls() ? settings_->options.head_timeout
                                     : settings_->options.idle_timeout);
+  become_newcomer();
   pump();
 }
 
@@ -126,7 +139,7 @@ bool HttpConnection::step_handshake() {
 
 bool HttpConnection::step_reading() {
   if (!input_.view().empty() && parse()) return true;
-  return read_more();
+  return stage_ == Stage::Reading && read_more();
 }
 
 // True when the stage has changed.
@@ -174,6 +187,7 @@ bool HttpConnection::check_head() {
     return false;
   }
   parser_.set_body_limit(limit);
+  if (!admit(head, facts)) return false;
   set_deadline(settings_->options.body_timeout);
   if (facts.http_1_1 && input_.view().empty() &&
       header_has_token(head.headers, "Expect", "100-continue")) {
@@ -184,16 +198,81 @@ bool HttpConnection::check_head() {
   return true;
 }
 
-// Counts `bytes` as what this connection keeps in memory. False when all together keep too much.
+// Whether the body may be read, as far as the head tells. False: it was refused.
+bool HttpConnection::admit(const HttpRequest& head, const HeadFacts& facts) {
+  if (!settings_->options.admit) return true;
+  if (!facts.chunked && facts.content_length.value_or(0) <= small_body) return true;
+  Admission admission = settings_->options.admit(head);
+  if (admission.refusal) {
+    write_response(std::move(*admission.refusal), false);
+    return false;
+  }
+  account_place_ = settings_->held_of_account->place_of(admission.account);
+  leave_newcomers();
+  return true;
+}
+
+Newcomers* HttpConnection::newcomers() const {
+  return settings_->newcomers == nullptr ? nullptr : &(*settings_->newcomers)[thread_];
+}
+
+void HttpConnection::become_newcomer() {
+  Newcomers* const all = newcomers();
+  if (all == nullptr || all->contains(this)) return;
+  all->add(this, network_);
+  keep_as_newcomer(request_bytes_);
+}
+
+bool HttpConnection::keep_as_newcomer(size_t bytes) {
+  Newcomers* const all = newcomers();
+  if (all == nullptr) return true;
+  all->keep(this, bytes);
+  while (HttpConnection* const oldest = all->next_to_go()) {
+    // Closing it may let go of the last that holds it.
+    const auto alive = oldest->shared_from_this();
+    oldest->close();
+  }
+  return stage_ != Stage::Closed;
+}
+
+void HttpConnection::leave_newcomers() {
+  if (Newcomers* const all = newcomers()) all->remove(this);
+}
+
+void HttpConnection::vouch(std::string_view account) {
+  leave_newcomers();
+  const size_t place = settings_->connections_of_account->place_of(account);
+  if (connection_account_place_ == place) return;
+  if (connection_account_place_) {
+    settings_->connections_of_account->remove(*connection_account_place_, 1);
+  }
+  connection_account_place_ = place;
+  if (!settings_->connections_of_account->add(place, 1,
+                                              settings_->options.max_connections_of_account)) {
+    keep_alive_ = false;
+  }
+}
+
+// Counts `bytes` as what this connection keeps in memory. False when all together, those from its
+// address or those of its account keep too much.
 bool HttpConnection::hold(size_t bytes) {
   const size_t before = std::exchange(held_, bytes);
-  if (bytes == before) return true;
-  if (bytes < before) {
-    settings_->held_bytes->fetch_sub(before - bytes);
+  if (bytes <= before) {
+    const size_t less = before - bytes;
+    settings_->held_bytes->fetch_sub(less);
+    settings_->held_of_address->remove(address_place_, less);
+    if (account_place_) settings_->held_of_account->remove(*account_place_, less);
     return true;
   }
   const size_t more = bytes - before;
-  return settings_->held_bytes->fetch_add(more) + more <= settings_->options.max_held_bytes;
+  const HttpServerOptions& options = settings_->options;
+  bool fits = settings_->held_bytes->fetch_add(more) + more <= options.max_held_bytes;
+  fits &= settings_->held_of_address->add(address_place_, more, options.max_held_bytes_of_address);
+  if (account_place_) {
+    fits &=
+        settings_->held_of_account->add(*account_place_, more, options.max_held_bytes_of_account);
+  }
+  return fits;
 }
 
 // False when the request was refused.
@@ -211,6 +290,7 @@ void HttpConnection::update_read_deadline() {
   if (phase_ == Phase::Idle && (parser_.started() || !input_.view().empty())) {
     phase_ = Phase::Head;
     set_deadline(settings_->options.head_timeout);
+    become_newcomer();  // Whoever does not finish a head is one again.
   } else if (phase_ == Phase::Body && parser_.body_bytes() >= body_at_deadline_ + progress_bytes) {
     body_at_deadline_ = parser_.body_bytes();
     set_deadline(settings_->options.body_timeout);
@@ -242,7 +322,8 @@ bool HttpConnection::read_more() {
   switch (result.state) {
     case IoState::Ok:
       input_.commit(result.bytes);
-      return true;
+      request_bytes_ += result.bytes;
+      return keep_as_newcomer(request_bytes_);
     case IoState::WantRead:
     case IoState::WantWrite:
       if (phase_ == Phase::Idle) input_.release_if_empty();
@@ -297,6 +378,7 @@ void HttpConnection::hand_over(std::shared_ptr<WebSocketConnection> socket,
   }
   stage_ = Stage::Closed;
   hold(0);
+  leave_newcomers();
   transport_->unread(input_.view());
   settings_->loop->remove_resident(thread_, this);
   socket->accept(std::move(transport_), head);
@@ -384,6 +466,8 @@ void HttpConnection::finish_writing() {
     return;
   }
   phase_ = Phase::Idle;
+  account_place_.reset();
+  request_bytes_ = 0;
   try_read_ = false;
   is_head_request_ = false;
   http_1_1_ = true;
@@ -423,6 +507,7 @@ void HttpConnection::on_tick(SteadyTime now) {
 void HttpConnection::close() {
   stage_ = Stage::Closed;
   hold(0);
+  leave_newcomers();
   transport_->close();
   settings_->loop->remove_resident(thread_, this);
 }

@@ -5,13 +5,17 @@
 #include <cstddef>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/http_parser.h"
 #include "net/http_server.h"
 #include "net/input_buffer.h"
 #include "net/loop_core.h"
+#include "net/newcomers.h"
+#include "net/shares.h"
 #include "net/transport.h"
 
 namespace net {
@@ -29,6 +33,11 @@ struct ServerSettings {
   // Counted by all connections, the last of which may outlive the server.
   std::shared_ptr<std::atomic<size_t>> connections = std::make_shared<std::atomic<size_t>>(0);
   std::shared_ptr<std::atomic<size_t>> held_bytes = std::make_shared<std::atomic<size_t>>(0);
+  std::shared_ptr<Shares> held_of_address = std::make_shared<Shares>();
+  std::shared_ptr<Shares> held_of_account = std::make_shared<Shares>();
+  std::shared_ptr<Shares> connections_of_account = std::make_shared<Shares>();
+  // By thread, each for its own thread alone. Null where nobody is a newcomer.
+  std::shared_ptr<std::vector<Newcomers>> newcomers;
 };
 
 // A state machine that is pumped whenever something has happened. Lives on one thread of the loop.
@@ -36,7 +45,7 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
  public:
   HttpConnection(std::shared_ptr<const ServerSettings> settings, size_t thread, Fd fd,
                  std::shared_ptr<void> slot);
-  ~HttpConnection() override { hold(0); }
+  ~HttpConnection() override;
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
@@ -48,6 +57,8 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
   void respond(HttpResponse response);
   void respond_unanswered();
   void hand_over(std::shared_ptr<WebSocketConnection> socket, const HttpRequest& head);
+  // On the thread: see Responder.
+  void vouch(std::string_view account);
 
   void on_stop() override { close(); }
   void on_tick(SteadyTime now) override;
@@ -78,6 +89,12 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
 
   bool parse();
   bool check_head();
+  bool admit(const HttpRequest& head, const HeadFacts& facts);
+  Newcomers* newcomers() const;
+  void become_newcomer();
+  // False when this connection was cut.
+  bool keep_as_newcomer(size_t bytes);
+  void leave_newcomers();
   bool hold(size_t bytes);
   bool hold_body();
   bool is_crowded() const;
@@ -100,6 +117,7 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
   Fd fd_;
   std::shared_ptr<void> slot_;
   std::string remote_address_;
+  std::string network_;  // As peer_network().
   std::unique_ptr<Transport> transport_;
 
   Stage stage_ = Stage::Reading;
@@ -115,8 +133,12 @@ class HttpConnection final : public Resident, public std::enable_shared_from_thi
   bool keep_alive_ = false;
   bool http_1_1_ = true;
   bool is_head_request_ = false;
-  size_t held_ = 0;                // Of ServerSettings::held_bytes.
-  uint64_t body_at_deadline_ = 0;  // Bytes of body when the deadline was last set.
+  size_t held_ = 0;                      // Of ServerSettings::held_bytes.
+  size_t address_place_ = 0;             // Of ServerSettings::held_of_address.
+  std::optional<size_t> account_place_;  // Of held_of_account, while its request is there.
+  std::optional<size_t> connection_account_place_;  // Of connections_of_account.
+  size_t request_bytes_ = 0;                        // What came of the request so far.
+  uint64_t body_at_deadline_ = 0;                   // Bytes of body when the deadline was last set.
 
   std::string output_;
   std::string output_body_;
@@ -135,6 +157,7 @@ class Exchange {
   ~Exchange();
 
   bool respond(HttpResponse response);
+  void vouch(std::string_view account);
   std::shared_ptr<WebSocket> accept(WebSocketHandlers handlers);
   // For upgrades: what the opening handshake needs of the request.
   void keep_head(const HttpRequest& request);

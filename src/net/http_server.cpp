@@ -15,8 +15,6 @@
 namespace net {
 namespace {
 
-// Connections beyond the limit that are told so; any more are just closed.
-constexpr size_t refused_at_once = 64;
 constexpr int accepts_per_turn = 64;
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
 
@@ -103,7 +101,7 @@ class Listener final : public Resident, public std::enable_shared_from_this<List
     const size_t connections = settings_->connections->fetch_add(1) + 1;
     auto slot = std::make_shared<Slot>(settings_->connections);
     const size_t limit = settings_->options.max_connections;
-    if (connections > limit + refused_at_once) return;
+    if (connections > limit + refused_at_once) return;  // Just closed.
     const size_t thread = settings_->loop->pick_thread();
     auto connection =
         std::make_shared<HttpConnection>(settings_, thread, std::move(fd), std::move(slot));
@@ -185,6 +183,17 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::create(Loop& loop, HttpSer
   settings.upgrade = std::move(upgrade);
   settings.loop = loop.core();
   settings.owner = core.get();
+  if (settings.options.admit) {
+    // Connections are dealt out evenly; a small share is rounded up.
+    const auto share = [threads = settings.loop->threads()](size_t all) {
+      return (all + threads - 1) / threads;
+    };
+    settings.newcomers = std::make_shared<std::vector<Newcomers>>(
+        settings.loop->threads(),
+        Newcomers({.most = share(settings.options.max_newcomers),
+                   .most_of_address = share(settings.options.max_newcomers_of_address),
+                   .most_bytes = share(settings.options.max_newcomer_bytes)}));
+  }
   for (size_t thread = 0; thread < settings.loop->threads(); ++thread) {
     auto ticker = std::make_shared<Ticker>(core->settings, thread);
     settings.loop->post(thread, [ticker] { ticker->start(); });

@@ -21,6 +21,16 @@ namespace net {
 class ServerCore;
 class Exchange;
 
+// How many connections beyond max_connections are there for a moment, to be told so.
+inline constexpr size_t refused_at_once = 64;
+
+// What is known of a request by its head.
+struct Admission {
+  // Whose it says it is, such as its access key: the bodies of an account are counted together.
+  std::string account;
+  std::optional<HttpResponse> refusal;  // Its body is not read.
+};
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // An IP address of this machine, "0.0.0.0" or "::".
   uint16_t port = 0;                  // 0 = any; HttpServer::port() tells which.
@@ -34,10 +44,24 @@ struct HttpServerOptions {
   // The bytes of body that a request with this head may have; more is answered with 413. Called on
   // a thread of the loop. Unset = 1 MiB for all.
   std::function<size_t(const HttpRequest& head)> body_limit{};
+  // Asked before a body of more than small_body bytes, or of unknown length, is read. Called on a
+  // thread of the loop. Where it is set, a peer is a newcomer until Responder::vouch() or an
+  // admitted head: the oldest newcomers are cut where there are too many (see net/newcomers.h).
+  std::function<Admission(const HttpRequest& head)> admit{};
   size_t max_connections = 10'000;  // Web sockets included; one more is answered with 503.
-  // Bodies of requests until they are answered, and responses until they are sent, of all
-  // connections together. A request that comes on top of it is answered with 429.
+  // Of max_connections, those that newcomers may have, those from one address, and those of one
+  // account, whose connections end after each response from then on.
+  size_t max_newcomers = 2'500;
+  size_t max_newcomers_of_address = 1'250;
+  size_t max_connections_of_account = 5'000;
+  // What newcomers may have sent, all together: unfinished heads, and bodies that are small.
+  size_t max_newcomer_bytes = size_t{16} << 20;
+  // Bodies of requests until they are answered, and responses until they are sent: of all
+  // connections together, of those from one address, and of one account. A request that comes on
+  // top of it is answered with 429.
   size_t max_held_bytes = size_t{256} << 20;
+  size_t max_held_bytes_of_address = size_t{128} << 20;
+  size_t max_held_bytes_of_account = size_t{64} << 20;
 
   base::Milliseconds head_timeout{10'000};  // From the first byte to the end of the head.
   base::Milliseconds body_timeout{30'000};  // For each next 16 KiB of body.
@@ -61,6 +85,9 @@ class Responder {
   explicit Responder(std::shared_ptr<Exchange> exchange);
   // False when the request was answered before; that response then is dropped.
   bool respond(HttpResponse response) const;
+  // The peer has proved that it is of this account, and is no newcomer any more. Only within the
+  // handler's call, before respond().
+  void vouch(std::string_view account) const;
 
  private:
   std::shared_ptr<Exchange> exchange_;  // Shared among the copies.

@@ -1,7 +1,9 @@
 // What a server does with peers that are wrong, slow or too many.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "base/random.h"
 #include "net/http_server.h"
@@ -276,6 +278,132 @@ TEST(HttpServerLimits, what_a_peer_does_not_read_counts_until_it_is_cut) {
   EXPECT_TRUE(refused);
   EXPECT_EQ(status, 200);
   server->stop();
+}
+
+// A server that asks for each larger body, and whose peers are newcomers until a request of theirs
+// had the header Key.
+struct GuardedServer {
+  explicit GuardedServer(HttpServerOptions options = {}) {
+    options.body_limit = [](const HttpRequest&) { return size_t{1} << 20; };
+    options.admit = [this](const HttpRequest& head) {
+      ++asked;
+      const std::string* const key = find_header(head.headers, "Key");
+      if (key != nullptr) return Admission{.account = *key, .refusal = {}};
+      return Admission{.account = {}, .refusal = HttpResponse{403, {}, "no key"}};
+    };
+    server = must(HttpServer::create(
+        loop, std::move(options), [this](const HttpRequest& request, const Responder& responder) {
+          ++handled;
+          const std::string* const key = find_header(request.headers, "Key");
+          if (key != nullptr) responder.vouch(*key);
+          responder.respond({200, {}, "ok"});
+        }));
+  }
+  ~GuardedServer() { server->stop(); }
+  RawPeer peer() const { return RawPeer(server->port()); }
+
+  std::atomic<int> asked{0};
+  std::atomic<int> handled{0};
+  Loop loop{1};
+  std::unique_ptr<HttpServer> server;
+};
+
+std::string post_of(const std::string& headers, size_t length) {
+  return "POST / HTTP/1.1\r\nHost: h\r\n" + headers + "Content-Length: " + std::to_string(length) +
+         "\r\n\r\n";
+}
+
+TEST(HttpServerAdmission, a_large_body_is_refused_before_it_is_sent) {
+  const GuardedServer server;
+  RawPeer peer = server.peer();
+  peer.send(post_of("", 500'000));
+  EXPECT_EQ(peer.status(), 403);
+  EXPECT_TRUE(peer.is_closed());
+  RawPeer chunked = server.peer();
+  chunked.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_EQ(chunked.status(), 403);
+  EXPECT_EQ(server.handled, 0);
+  RawPeer known = server.peer();
+  known.send(post_of("Key: a\r\n", 500'000) + std::string(500'000, 'x'));
+  EXPECT_EQ(known.status(), 200);
+  EXPECT_EQ(server.asked, 3);
+}
+
+TEST(HttpServerAdmission, a_small_body_is_left_to_the_handler) {
+  const GuardedServer server;
+  RawPeer peer = server.peer();
+  peer.send(post_of("", 3) + "abc");
+  EXPECT_EQ(peer.status(), 200);
+  EXPECT_EQ(server.asked, 0);
+}
+
+TEST(HttpServerAdmission, one_account_that_keeps_bodies_unfinished_leaves_room_to_others) {
+  HttpServerOptions options;
+  options.max_held_bytes_of_account = 300'000;
+  const GuardedServer server(std::move(options));
+  RawPeer first = server.peer();
+  first.send(post_of("Key: loud\r\n", 250'000) + std::string(240'000, 'x'));
+  RawPeer second = server.peer();
+  second.send(post_of("Key: loud\r\n", 250'000) + std::string(249'000, 'x'));
+  // One of the two is over the account's share.
+  RawPeer other = server.peer();
+  other.send(post_of("Key: quiet\r\n", 250'000) + std::string(250'000, 'x'));
+  EXPECT_EQ(other.status(), 200);
+  first.send(std::string(10'000, 'x'));
+  second.send(std::string(1'000, 'x'));
+  const int statuses[] = {first.status(), second.status()};
+  EXPECT_EQ(std::ranges::count(statuses, 429) + std::ranges::count(statuses, 0), 1);
+  // What was held is given back.
+  RawPeer later = server.peer();
+  later.send(post_of("Key: loud\r\n", 250'000) + std::string(250'000, 'x'));
+  EXPECT_EQ(later.status(), 200);
+}
+
+TEST(HttpServerAdmission, the_oldest_newcomers_of_an_address_give_way_and_known_peers_stay) {
+  HttpServerOptions options;
+  options.max_newcomers_of_address = 4;
+  const GuardedServer server(std::move(options));
+  RawPeer known = server.peer();
+  known.send("GET / HTTP/1.1\r\nHost: h\r\nKey: a\r\n\r\n");
+  EXPECT_EQ(known.status(), 200);
+  std::vector<RawPeer> idle;
+  for (int i = 0; i < 12; ++i) idle.push_back(server.peer());
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(idle[static_cast<size_t>(i)].is_closed()) << i;
+  known.send("GET / HTTP/1.1\r\nHost: h\r\nKey: a\r\n\r\n");
+  EXPECT_EQ(known.status(), 200);
+  idle.back().send(simple_get);
+  EXPECT_EQ(idle.back().status(), 200);
+}
+
+TEST(HttpServerAdmission, unfinished_heads_are_bounded_together) {
+  HttpServerOptions options;
+  options.max_newcomer_bytes = 100'000;
+  const GuardedServer server(std::move(options));
+  std::vector<RawPeer> unfinished;
+  for (int i = 0; i < 4; ++i) {
+    unfinished.push_back(server.peer());
+    unfinished.back().send("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(40'000, 'a'));
+  }
+  EXPECT_TRUE(unfinished[0].is_closed());
+  EXPECT_TRUE(unfinished[1].is_closed());
+  unfinished[3].send("\r\n\r\n");
+  EXPECT_EQ(unfinished[3].status(), 200);
+}
+
+TEST(HttpServerAdmission, an_account_with_too_many_connections_gets_its_answers_one_by_one) {
+  HttpServerOptions options;
+  options.max_connections_of_account = 1;
+  const GuardedServer server(std::move(options));
+  const std::string request = "GET / HTTP/1.1\r\nHost: h\r\nKey: a\r\n\r\n";
+  RawPeer first = server.peer();
+  first.send(request);
+  EXPECT_EQ(first.status(), 200);
+  RawPeer second = server.peer();
+  second.send(request);
+  EXPECT_EQ(second.status(), 200);
+  EXPECT_TRUE(second.is_closed());
+  first.send(request);
+  EXPECT_EQ(first.status(), 200);
 }
 
 }  // namespace

@@ -190,6 +190,21 @@ std::string peer_text(int fd) {
   return make_endpoint(reinterpret_cast<const sockaddr*>(&address), length).text;
 }
 
+std::string peer_network(int fd) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "unknown";
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    return {reinterpret_cast<const char*>(&v4.sin_addr), sizeof v4.sin_addr};
+  }
+  if (address.ss_family != AF_INET6) return "local";
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  const auto* const bytes = reinterpret_cast<const char*>(&v6.sin6_addr);
+  // An IPv4 peer on a socket of both stands in the last four bytes.
+  return IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) ? std::string(bytes + 12, 4) : std::string(bytes, 8);
+}
+
 void set_no_delay(int fd) {
   const int on = 1;
   // Fails on a unix socket, which never delays.

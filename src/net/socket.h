@@ -70,6 +70,9 @@ base::Result<Fd> listen_unix(const std::string& path);
 uint16_t local_port(int fd);
 // As HttpRequest::remote_address.
 std::string peer_text(int fd);
+// What one peer has every address of, as bytes: its IPv4 address, or the first half of its IPv6
+// address. All peers of a unix socket are one.
+std::string peer_network(int fd);
 void set_no_delay(int fd);
 
 // A socket that does not block and is connecting: wait until it can be written, then ask

@@ -10,7 +10,9 @@
 
 namespace net {
 
-inline constexpr uint16_t close_going_away = 1001;  // A code of WebSocket::close().
+// Codes of WebSocket::close().
+inline constexpr uint16_t close_going_away = 1001;
+inline constexpr uint16_t close_policy_violation = 1008;
 
 struct WebSocketOptions {
   size_t max_message_bytes = size_t{1} << 20;    // A bigger one from the peer closes with 1009.

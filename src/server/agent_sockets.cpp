@@ -50,7 +50,7 @@ bool keeps_pace(Peer& peer, base::Clock& clock) {
   if (agent_pace.pass(peer.due, clock.monotonic())) return true;
   if (const auto socket = peer.socket.lock()) {
     base::log_warning("{} sent too many messages at once: closing", socket->remote_address());
-    socket->close(close_policy_violation, "too many messages at once");
+    socket->close(net::close_policy_violation, "too many messages at once");
   }
   return false;
 }
@@ -58,11 +58,9 @@ bool keeps_pace(Peer& peer, base::Clock& clock) {
 // One telemetry stream. Its handlers share it with the timer of its heartbeats.
 struct TelemetryStream {
   CoreThread& core;
-  const SharedKeys& keys;
   net::Loop& loop;
   base::Clock& clock;
   model::InstanceArn instance;
-  std::string access_key_id;
   Peer peer;
 };
 
@@ -81,9 +79,6 @@ void beat_later(const std::shared_ptr<TelemetryStream>& stream) {
 void take_telemetry_frame(TelemetryStream& stream, const std::string& text) {
   const auto socket = stream.peer.socket.lock();
   if (socket == nullptr || !keeps_pace(stream.peer, stream.clock)) return;
-  if (stream.keys.get()->find(stream.access_key_id) == nullptr) {
-    return socket->close(close_policy_violation, "the key was taken back");
-  }
   const auto read = [&]() -> base::Result<acs::TelemetryRequest> {
     const acs::TelemetryFrame frame = TRY(acs::split_telemetry_frame(text));
     return acs::decode_telemetry_request(frame.envelope);
@@ -115,9 +110,8 @@ control::SessionOpened session_of(control::SessionId session, const std::string&
 
 }  // namespace
 
-AgentSockets::AgentSockets(CoreThread& core, const SharedKeys& keys, net::Loop& loop,
-                           base::Clock& clock)
-    : core_(core), keys_(keys), loop_(loop), clock_(clock) {}
+AgentSockets::AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock)
+    : core_(core), loop_(loop), clock_(clock) {}
 
 base::Result<void> AgentSockets::open(const net::HttpRequest& request, const auth::Caller& caller,
                                       const net::Upgrade& upgrade) {
@@ -153,6 +147,7 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
     control::SessionOpened opened = session_of(++last_session_, request.target);
     opened.access_key_id = caller.access_key_id;
     opened.remote_host = host_of(request.remote_address);
+    opened.by_agent_key = std::holds_alternative<auth::AgentAccess>(caller.access);
     open_acs(std::move(opened), upgrade);
   } else {
     open_tcs(model::InstanceArn(instance), caller.access_key_id, upgrade);
@@ -189,14 +184,15 @@ void AgentSockets::open_acs(control::SessionOpened opened, const net::Upgrade& u
 
 void AgentSockets::open_tcs(const model::InstanceArn& instance, const std::string& access_key_id,
                             const net::Upgrade& upgrade) {
-  const auto stream =
-      std::make_shared<TelemetryStream>(core_, keys_, loop_, clock_, instance, access_key_id);
-  const auto socket =
-      upgrade.accept({.on_message = [stream](const std::string& text,
-                                             bool) { take_telemetry_frame(*stream, text); },
-                      .on_close = [stream](uint16_t, const std::string&) {}});
+  const auto stream = std::make_shared<TelemetryStream>(core_, loop_, clock_, instance);
+  const uint64_t id = ++last_stream_;
+  const auto socket = upgrade.accept(
+      {.on_message = [stream](const std::string& text,
+                              bool) { take_telemetry_frame(*stream, text); },
+       .on_close = [this, id](uint16_t, const std::string&) { core_.push(StreamClosedWork{id}); }});
   if (socket == nullptr) return;
   stream->peer.socket = socket;
+  core_.push(StreamOpenedWork{id, access_key_id, socket});
   beat_later(stream);
 }
 

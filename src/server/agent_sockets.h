@@ -11,7 +11,6 @@
 #include "net/loop.h"
 #include "server/core_thread.h"
 #include "server/rate_limits.h"
-#include "server/shared_keys.h"
 
 namespace server {
 
@@ -24,7 +23,7 @@ inline constexpr int64_t handshakes_a_second = 5;
 class AgentSockets {
  public:
   // They all outlive it, and what it opens.
-  AgentSockets(CoreThread& core, const SharedKeys& keys, net::Loop& loop, base::Clock& clock);
+  AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock);
 
   // The upgrade of a verified caller. Any thread.
   // Errors: AccessDeniedException, InvalidParameterException, ThrottlingException for an agent that
@@ -38,11 +37,11 @@ class AgentSockets {
                 const net::Upgrade& upgrade);
 
   CoreThread& core_;
-  const SharedKeys& keys_;
   net::Loop& loop_;
   base::Clock& clock_;
   RateLimits handshakes_{handshakes_a_second};
   std::atomic<control::SessionId> last_session_ = 0;
+  std::atomic<uint64_t> last_stream_ = 0;
 };
 
 }  // namespace server

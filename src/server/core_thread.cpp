@@ -10,6 +10,7 @@ namespace server {
 namespace {
 
 constexpr base::Milliseconds out_of_service_wait{1'000};
+constexpr const char* key_taken_back = "the key was taken back";
 
 // An official agent takes 1001 for good order and comes back at once, whatever the reason. After
 // 1008 it waits: an hour where the reason is InactiveInstanceException. Source: amazon-ecs-agent,
@@ -25,10 +26,11 @@ base::Error too_busy() {
 }
 
 CoreThread::CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock,
-                       MachineOrdered machine_ordered)
+                       MachineOrdered machine_ordered, KeyGone key_gone)
     : driver_(std::move(driver)),
       keys_(keys),
       machine_ordered_(std::move(machine_ordered)),
+      key_gone_(std::move(key_gone)),
       clock_(clock) {
   keys_.take_all(driver_->core().state());
   thread_ = std::thread([this] { run(); });
@@ -55,6 +57,15 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
       sockets_[opened->opened.session] = std::move(opened->socket);
       newest_[opened->opened.instance] = opened->opened.session;
       inputs.emplace_back(std::move(opened->opened));
+    } else if (auto* const stream = std::get_if<StreamOpenedWork>(&work)) {
+      // Its key may have gone while it was on its way here.
+      if (keys_.get()->find(stream->access_key_id) == nullptr) {
+        stream->socket->close(net::close_policy_violation, key_taken_back);
+      } else {
+        streams_.insert_or_assign(stream->stream, std::move(*stream));
+      }
+    } else if (const auto* const over = std::get_if<StreamClosedWork>(&work)) {
+      streams_.erase(over->stream);
     } else if (auto* const message = std::get_if<control::SessionMessage>(&work)) {
       inputs.emplace_back(std::move(*message));
     } else if (auto* const telemetry = std::get_if<control::TelemetryReceived>(&work)) {
@@ -84,12 +95,24 @@ void CoreThread::give_order(const exec::Order& order) {
   }
 }
 
+// The sessions of agents are closed by the core itself.
+void CoreThread::end_with_keys(const std::vector<std::string>& instances) {
+  const auto ring = keys_.get();
+  std::erase_if(streams_, [&](const auto& entry) {
+    const StreamOpenedWork& stream = entry.second;
+    if (ring->find(stream.access_key_id) != nullptr) return false;
+    stream.socket->close(net::close_policy_violation, key_taken_back);
+    return true;
+  });
+  for (const std::string& instance : instances) key_gone_(instance);
+}
+
 void CoreThread::release(driver::Released released) {
   // Before any reply: who has just got a key may use it at once.
   if (released.reloaded && !released.out_of_service) {
-    keys_.take_all(driver_->core().state());
+    end_with_keys(keys_.take_all(driver_->core().state()));
   } else if (!released.out_of_service) {
-    if (released.agent_keys_changed) keys_.take_agent_keys(driver_->core().state());
+    if (released.agent_keys_changed) end_with_keys(keys_.take_agent_keys(driver_->core().state()));
     keys_.take_tasks(driver_->core().state(), released.tasks);
   }
   for (control::Reply& reply : released.replies) {

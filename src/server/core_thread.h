@@ -33,22 +33,35 @@ struct CallWork {
   control::ApiCall call;  // Its id is set by the core thread.
   Answered answered;
 };
+// A telemetry stream, which the core knows nothing of: it is cut with the key that opened it.
+struct StreamOpenedWork {
+  uint64_t stream = 0;
+  std::string access_key_id;
+  std::shared_ptr<net::WebSocket> socket;  // Shared with the connection.
+};
+struct StreamClosedWork {
+  uint64_t stream = 0;
+};
 struct SessionOpenedWork {
   control::SessionOpened opened;
   std::shared_ptr<net::WebSocket> socket;  // Shared with the connection.
 };
-using Work =
-    std::variant<CallWork, SessionOpenedWork, control::SessionMessage, control::SessionClosed,
-                 control::TelemetryReceived, control::MachineReport, exec::Order>;
+using Work = std::variant<CallWork, SessionOpenedWork, StreamOpenedWork, StreamClosedWork,
+                          control::SessionMessage, control::SessionClosed,
+                          control::TelemetryReceived, control::MachineReport, exec::Order>;
 
 class CoreThread {
  public:
   // Called on the core thread: hand the order on, do not work there.
   using MachineOrdered = std::function<void(control::MachineOrder)>;
 
+  // The key of the instance's agent was taken back: what it has opened elsewhere has to end. Called
+  // on the core thread.
+  using KeyGone = std::function<void(const std::string& instance)>;
+
   // `keys` and `clock` outlive it.
   CoreThread(std::unique_ptr<driver::Driver> driver, SharedKeys& keys, base::Clock& clock,
-             MachineOrdered machine_ordered);
+             MachineOrdered machine_ordered, KeyGone key_gone);
   ~CoreThread();  // Does stop().
   CoreThread(const CoreThread&) = delete;
   CoreThread& operator=(const CoreThread&) = delete;
@@ -70,6 +83,7 @@ class CoreThread {
   std::vector<control::Input> take_inputs(std::vector<Work> works);
   void give_order(const exec::Order& order);
   void release(driver::Released released);
+  void end_with_keys(const std::vector<std::string>& instances);
 
   static constexpr size_t capacity = 20'000;
   static constexpr size_t most_calls = 16'000;
@@ -78,12 +92,14 @@ class CoreThread {
   std::unique_ptr<driver::Driver> driver_;
   SharedKeys& keys_;
   const MachineOrdered machine_ordered_;
+  const KeyGone key_gone_;
   base::OnwardClock clock_;  // Of the thread.
   base::Queue<Work> queue_{capacity};
   // Owned by the thread.
   control::RequestId last_request_ = 0;
   std::map<control::RequestId, Answered> answers_;
   std::map<control::SessionId, std::shared_ptr<net::WebSocket>> sockets_;
+  std::map<uint64_t, StreamOpenedWork> streams_;
   std::map<model::InstanceArn, control::SessionId> newest_;  // Of those that are or were open.
   std::thread thread_;                                       // Last: it uses all of the above.
 };

@@ -4,6 +4,7 @@
 
 #include "api/json.h"
 #include "api/query.h"
+#include "auth/claim.h"
 #include "base/format.h"
 #include "control/operations.h"
 #include "json/text.h"
@@ -12,6 +13,7 @@ namespace server {
 namespace {
 
 constexpr size_t other_body_limit = size_t{1} << 20;  // Of the query protocols.
+constexpr size_t unsigned_body_limit = size_t{4} << 10;
 
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
@@ -82,6 +84,20 @@ base::Result<Call> read_query(const net::HttpRequest& request, const api::Servic
   return call;
 }
 
+// As SigV4 sees it. It refers to the request.
+auth::Request signed_part_of(const net::HttpRequest& request) {
+  auth::Request signed_part{.method = request.method,
+                            .path = path_of(request.target),
+                            .query = api::query_of(request.target),
+                            .headers = {},
+                            .body = request.body};
+  signed_part.headers.reserve(request.headers.size());
+  for (const net::Header& header : request.headers) {
+    signed_part.headers.emplace_back(header.name, header.value);
+  }
+  return signed_part;
+}
+
 // The one operation whose callers have no key yet: a token of its own is their proof.
 bool joins(const net::HttpRequest& request) {
   return net::header_or_empty(request.headers, "X-Amz-Target") ==
@@ -131,24 +147,31 @@ const api::Service* addressed_service(const net::HttpRequest& request) {
   return row == nullptr ? nullptr : &row->service();
 }
 
-base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Verifier& verifier,
-                                       const auth::KeyRing& keys, base::Time now) {
-  auth::Request signed_part{.method = request.method,
-                            .path = path_of(request.target),
-                            .query = api::query_of(request.target),
-                            .headers = {},
-                            .body = request.body};
-  signed_part.headers.reserve(request.headers.size());
-  for (const net::Header& header : request.headers) {
-    signed_part.headers.emplace_back(header.name, header.value);
+base::Result<std::string> read_claimed_key(const net::HttpRequest& head,
+                                           const auth::Verifier& verifier,
+                                           const auth::KeyRing& keys, base::Time now) {
+  return verifier.check_head(signed_part_of(head), keys, now);
+}
+
+base::Result<SignedUpgrade> read_upgrade(const net::HttpRequest& request, auth::Verifier& verifier,
+                                         const auth::KeyRing& keys, base::Time now) {
+  const auth::Request signed_part = signed_part_of(request);
+  auth::Claim claim = TRY(auth::parse_claim(signed_part));
+  if (claim.form != auth::SignatureForm::Header) {
+    return base::fail("InvalidSignatureException",
+                      "A websocket is opened with an Authorization header, not with a signed URL.");
   }
-  return verifier.verify(signed_part, keys, now);
+  return SignedUpgrade{.caller = TRY(verifier.verify(signed_part, keys, now)),
+                       .signature = std::move(claim.signature),
+                       .signed_at = claim.time,
+                       .good_until = claim.time + auth::tolerance};
 }
 
 base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,
                              const auth::KeyRing& keys, base::Time now) {
   if (joins(request)) {
     Call call = TRY(read_json(request, api::berth_service()));
+    call.remote_address = request.remote_address;
     call.caller = {.access_key_id = {},
                    .arn = "anonymous",
                    .account = {},
@@ -157,13 +180,14 @@ base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& ve
                    .access = auth::NoAccess{}};
     return call;
   }
-  auth::Caller caller = TRY(read_caller(request, verifier, keys, now));
+  auth::Caller caller = TRY(verifier.verify(signed_part_of(request), keys, now));
   const ServiceRow* const row = find_service(caller.service);
   CHECK(row != nullptr);  // The verifier takes no other scope.
   const api::Service& service = row->service();
   Call call = service.protocol == api::Protocol::Json11 ? TRY(read_json(request, service))
                                                         : TRY(read_query(request, service));
   call.caller = std::move(caller);
+  call.remote_address = request.remote_address;
   return call;
 }
 
@@ -205,6 +229,7 @@ net::HttpResponse write_error(const api::Service* service, Wire wire, const base
 }
 
 size_t body_limit(const net::HttpRequest& head) {
+  if (joins(head)) return unsigned_body_limit;
   const ServiceRow* const row =
       find_service_of_target(net::header_or_empty(head.headers, "X-Amz-Target"));
   return row == nullptr ? other_body_limit : row->body_limit;

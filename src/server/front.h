@@ -27,6 +27,7 @@ struct Call {
   const control::Action* action = nullptr;  // Where the core answers.
   api::Any input;
   auth::Caller caller;
+  std::string remote_address;  // "10.0.0.7:41234".
 };
 
 // The protocol that a request speaks, known before anything else of it is.
@@ -43,9 +44,23 @@ const api::Service* addressed_service(const net::HttpRequest& request);
 base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& verifier,
                              const auth::KeyRing& keys, base::Time now);
 
-// Who sent this request; nothing of its body is looked at. For websocket upgrades.
-base::Result<auth::Caller> read_caller(const net::HttpRequest& request, auth::Verifier& verifier,
-                                       const auth::KeyRing& keys, base::Time now);
+// The opening of a websocket by a verified caller, and the signature that it was opened with.
+struct SignedUpgrade {
+  auth::Caller caller;
+  std::string signature;
+  base::Time signed_at;
+  base::Time good_until;  // The signature.
+};
+// Signed in its head, not in its URL: what such a one opens is not for whoever has a link.
+// Errors: SigV4's own.
+base::Result<SignedUpgrade> read_upgrade(const net::HttpRequest& request, auth::Verifier& verifier,
+                                         const auth::KeyRing& keys, base::Time now);
+
+// Whose the request says it is, before its body is there: the access key's id. Nothing is proved by
+// it. Errors: those of the signature that a head alone shows.
+base::Result<std::string> read_claimed_key(const net::HttpRequest& head,
+                                           const auth::Verifier& verifier,
+                                           const auth::KeyRing& keys, base::Time now);
 
 net::HttpResponse write_answer(const Call& call, Wire wire, const api::Any& answer,
                                std::string_view request_id);

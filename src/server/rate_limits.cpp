@@ -59,4 +59,9 @@ bool RateLimits::pass(std::string_view access_key_id, std::string_view operation
   return (agent ? agents_ : clients_).pass(due_[slot], now);
 }
 
+bool Handshakes::pass(const auth::Caller& caller, base::Milliseconds now) {
+  if (std::holds_alternative<auth::FullAccess>(caller.access)) return true;
+  return pace_.pass(due_[hash_of_key_id(caller.access_key_id) % slots], now);
+}
+
 }  // namespace server

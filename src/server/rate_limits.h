@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "auth/access.h"
 #include "base/time.h"
 
 namespace server {
@@ -44,6 +45,19 @@ class RateLimits {
 
   Pace clients_;
   Pace agents_;
+  std::array<std::atomic<int64_t>, slots> due_{};
+};
+
+// Of websockets that agents open: an agent needs two, and new ones once in a while. Who has a full
+// key may run any number of agents with it.
+class Handshakes {
+ public:
+  bool pass(const auth::Caller& caller, base::Milliseconds now);
+
+ private:
+  static constexpr size_t slots = 4096;
+
+  Pace pace_{1, 60};
   std::array<std::atomic<int64_t>, slots> due_{};
 };
 

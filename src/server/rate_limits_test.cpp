@@ -81,5 +81,24 @@ TEST(RateLimits, several_threads_together_get_no_more_than_one) {
   EXPECT_EQ(passed, 2'000);
 }
 
+TEST(Handshakes, an_agent_that_opens_websockets_without_end_is_held_up_and_no_other) {
+  Handshakes handshakes;
+  const auto caller = [](std::string key, auth::Access access) {
+    auth::Caller made;
+    made.access_key_id = std::move(key);
+    made.access = std::move(access);
+    return made;
+  };
+  const auth::Caller loud = caller("BERTHALOUD", auth::AgentAccess{});
+  const auth::Caller quiet = caller("BERTHAQUIET", auth::AgentAccess{});
+  const auth::Caller root = caller("AKIAROOT", auth::FullAccess{});
+  const base::Milliseconds now{1'000'000};
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(handshakes.pass(loud, now));
+  EXPECT_FALSE(handshakes.pass(loud, now));
+  EXPECT_TRUE(handshakes.pass(quiet, now));
+  for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(handshakes.pass(root, now));
+  EXPECT_TRUE(handshakes.pass(loud, now + base::Milliseconds{1'000}));
+}
+
 }  // namespace
 }  // namespace server

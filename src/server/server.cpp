@@ -27,6 +27,7 @@
 #include "server/request_ids.h"
 #include "server/secrets_thread.h"
 #include "server/shared_keys.h"
+#include "server/used_signatures.h"
 
 namespace server {
 namespace {
@@ -60,6 +61,18 @@ base::Error too_many(const auth::Caller& caller, int64_t rate_limit) {
                        caller.access_key_id, rate_limit)};
 }
 
+// A machine that may not join says so in its own log only, and what it claims may be another's: the
+// operator is told, with the host. So many at once, however many there are.
+constexpr Pace refusals_told(1, 20);
+
+base::Error too_many_handshakes(const auth::Caller& caller) {
+  return {
+      "ThrottlingException",
+      base::format("Rate exceeded: the agent with the access key {} opens websockets too often. "
+                   "Try again later.",
+                   caller.access_key_id)};
+}
+
 auth::KeyRing with_mint(const ServerOptions& options) {
   auth::KeyRing ring(auth::KeyDerivation(options.settings.master_key));
   for (const auth::AccessKey& key : options.keys) ring.put(key);
@@ -89,7 +102,11 @@ class Impl {
     http.port = options_.port;
     http.tls = options_.tls;
     http.body_limit = body_limit;
+    http.admit = [this](const net::HttpRequest& head) { return admit(head); };
     http.max_connections = options_.max_connections;
+    http.max_newcomers = options_.max_connections / 4;
+    http.max_newcomers_of_address = options_.max_connections / 8;
+    http.max_connections_of_account = options_.max_connections / 2;
     // Living agents answer the pings that come at half of it.
     http.web_socket.idle_timeout = std::chrono::minutes(5);
     http.on_protocol_error = [this](int status, std::string_view why) {
@@ -128,10 +145,12 @@ class Impl {
     exec_.emplace(clock_, [this](exec::LogCall call, exec::Relay::LogAnswered answered) {
       return logs_->try_push({call.operation, std::move(call.input), std::move(answered)});
     });
-    core_.emplace(std::move(driver), keys_, clock_,
-                  [this](control::MachineOrder order) { machines_.push(std::move(order)); });
+    core_.emplace(
+        std::move(driver), keys_, clock_,
+        [this](control::MachineOrder order) { machines_.push(std::move(order)); },
+        [this](const std::string& instance) { exec_->end_all_of(instance); });
     exec_calls_.emplace(core_access(), *exec_, options_.settings.poll_endpoint);
-    sockets_.emplace(*core_, keys_, loop_, clock_);
+    sockets_.emplace(*core_, loop_, clock_);
     ready_ = true;
     return {};
   }
@@ -168,6 +187,16 @@ class Impl {
     return result;
   }
 
+  net::Admission admit(const net::HttpRequest& head) {
+    auto key = with_verifier([&](const auth::Verifier& verifier) {
+      return read_claimed_key(head, verifier, *keys_.get(), clock_.now());
+    });
+    if (key) return {.account = std::move(*key), .refusal = {}};
+    return {.account = {},
+            .refusal = write_error(addressed_service(head), wire_of(head), key.error(),
+                                   request_ids_.next())};
+  }
+
   void handle(net::HttpRequest request, const net::Responder& responder) {
     const std::string request_id = request_ids_.next();
     const Wire wire = wire_of(request);
@@ -190,6 +219,7 @@ class Impl {
       responder.respond(write_error(addressed_service(request), wire, call.error(), request_id));
       return;
     }
+    if (!call->caller.access_key_id.empty()) responder.vouch(call->caller.access_key_id);
     if (!rate_limits_.pass(call->caller.access_key_id, call->operation->name, clock_.monotonic())) {
       responder.respond(write_error(call->service, wire,
                                     too_many(call->caller, options_.rate_limit), request_id));
@@ -302,12 +332,20 @@ class Impl {
                                      .resource = text_member(call.input, "logGroupName")});
   }
 
+  void tell_of_refusal(const Call& call, const base::Error& error) {
+    if (call.operation->name != "RegisterContainerInstance") return;
+    if (!refusals_told.pass(refusals_due_, clock_.monotonic())) return;
+    base::log_warning("a container instance at {} was refused, with the key {}: {}",
+                      call.remote_address, call.caller.access_key_id, error.message);
+  }
+
   // Takes the answer on the thread that made it and writes it on an I/O thread.
   Answered answer_later(Call call, Wire wire, std::string request_id, net::Responder responder) {
     return [this, call = std::move(call), wire, request_id = std::move(request_id),
             responder](std::expected<api::Any, base::Error> result) mutable {
-      loop_.post([call = std::move(call), wire, request_id = std::move(request_id),
+      loop_.post([this, call = std::move(call), wire, request_id = std::move(request_id),
                   responder = std::move(responder), result = std::move(result)] {
+        if (!result) tell_of_refusal(call, result.error());
         responder.respond(result ? write_answer(call, wire, *result, request_id)
                                  : write_error(call.service, wire, result.error(), request_id));
       });
@@ -327,9 +365,15 @@ class Impl {
       return;
     }
     const auto opened = with_verifier([&](auth::Verifier& verifier) -> base::Result<void> {
-      const auth::Caller caller = TRY(read_caller(request, verifier, *keys_.get(), clock_.now()));
-      TRY_VOID(keys_.check(caller));
-      return sockets_->open(request, caller, upgrade);
+      const base::Time now = clock_.now();
+      const SignedUpgrade opening = TRY(read_upgrade(request, verifier, *keys_.get(), now));
+      TRY_VOID(keys_.check(opening.caller));
+      if (!handshakes_.pass(opening.caller, clock_.monotonic())) {
+        return base::fail(too_many_handshakes(opening.caller));
+      }
+      TRY_VOID(
+          used_signatures_->take(opening.signature, opening.signed_at, opening.good_until, now));
+      return sockets_->open(request, opening.caller, upgrade);
     });
     if (!opened) {
       upgrade.refuse(write_error(nullptr, Wire::Json, opened.error(), request_id));
@@ -342,6 +386,10 @@ class Impl {
   base::Clock& clock_;
   RequestIds request_ids_;
   RateLimits rate_limits_{options_.rate_limit};
+  Handshakes handshakes_;
+  std::unique_ptr<UsedSignatures> used_signatures_ =
+      std::make_unique<UsedSignatures>(clock_.now());  // Large.
+  std::atomic<int64_t> refusals_due_ = 0;              // Of refusals_told.
   std::string url_;
   std::atomic<bool> ready_ = false;
   base::Queue<auth::Verifier> verifiers_{most_verifiers};

@@ -4,7 +4,7 @@
 
 namespace server {
 
-void SharedKeys::take_agent_keys(const model::ClusterState& state) {
+std::vector<std::string> SharedKeys::take_agent_keys(const model::ClusterState& state) {
   auto ring = std::make_shared<auth::KeyRing>(fixed_);
   for (const auto& [id, key] : state.agent_keys) {
     ring->put({.access_key_id = id,
@@ -16,17 +16,31 @@ void SharedKeys::take_agent_keys(const model::ClusterState& state) {
                .access = auth::AgentAccess{.cluster = key.cluster.str(),
                                            .container_instance = key.instance.str()}});
   }
+  std::vector<std::string> gone;
+  for (const auto& [id, instance] : agents_) {
+    if (ring->find(id) == nullptr && !instance.empty()) gone.push_back(instance);
+  }
+  agents_.clear();
+  for (const auto& [id, key] : state.agent_keys) agents_.emplace(id, key.instance.str());
   ring_.store(std::move(ring));
+  return gone;
 }
 
-void SharedKeys::take_all(const model::ClusterState& state) {
-  take_agent_keys(state);
+std::vector<std::string> SharedKeys::take_all(const model::ClusterState& state) {
+  std::vector<std::string> gone = take_agent_keys(state);
   live_tasks_.take_all(state);
+  return gone;
 }
 
 base::Result<void> SharedKeys::check(const auth::Caller& caller) const {
   const auto* const access = std::get_if<auth::TaskAccess>(&caller.access);
-  if (access == nullptr || live_tasks_.contains(access->task)) return {};
+  if (access == nullptr) return {};
+  if (!access->through.empty() && get()->find(access->through) == nullptr) {
+    return base::fail("ExpiredTokenException",
+                      "The security token included in the request is expired: the key of the agent "
+                      "that it was given to was taken back.");
+  }
+  if (live_tasks_.contains(access->task)) return {};
   return base::fail("ExpiredTokenException",
                     base::format("The security token included in the request is expired: the task "
                                  "{} has stopped.",

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "auth/key_ring.h"
@@ -24,13 +26,15 @@ class SharedKeys {
 
   // Shared, since the ring may be replaced while it is read.
   std::shared_ptr<const auth::KeyRing> get() const { return ring_.load(); }
-  // Whether the verified caller's key is good still: that of a task's role ends with the task.
+  // Whether the verified caller's key is good still: that of a task's role ends with the task, and
+  // with the key of the agent that was given it.
   // Errors: ExpiredTokenException.
   base::Result<void> check(const auth::Caller& caller) const;
 
   // These are one thread's at a time. Cost: O(keys); O(keys + tasks); as LiveTasks::take().
-  void take_agent_keys(const model::ClusterState& state);
-  void take_all(const model::ClusterState& state);
+  // The instances (ARNs) whose agents' keys are gone.
+  std::vector<std::string> take_agent_keys(const model::ClusterState& state);
+  std::vector<std::string> take_all(const model::ClusterState& state);
   void take_tasks(const model::ClusterState& state, const std::vector<model::TaskArn>& changed) {
     live_tasks_.take(state, changed);
   }
@@ -41,6 +45,7 @@ class SharedKeys {
   const model::Account account_;
   std::atomic<std::shared_ptr<const auth::KeyRing>> ring_;
   LiveTasks live_tasks_;
+  std::map<std::string, std::string> agents_;  // Of the ring: by key, the instance. Of one thread.
 };
 
 }  // namespace server

@@ -97,5 +97,27 @@ TEST(LiveTasks, what_is_taken_change_by_change_is_what_the_whole_state_says) {
   }
 }
 
+TEST(SharedKeys, the_keys_of_a_tasks_roles_end_with_the_key_of_the_agent_that_has_them) {
+  SharedKeys keys = some_keys();
+  model::ClusterState state;
+  put(state, arn_of(1), model::TaskStatus::Running);
+  const model::AgentKey agent{.id = "BERTHA1",
+                              .cluster = model::ClusterName("default"),
+                              .instance = model::InstanceArn("arn:instance"),
+                              .created_at = {},
+                              .join_token = {}};
+  state.agent_keys.emplace(agent.id, agent);
+  EXPECT_TRUE(keys.take_all(state).empty());
+  auth::Caller caller = caller_of(arn_of(1));
+  std::get<auth::TaskAccess>(caller.access).through = agent.id;
+  EXPECT_TRUE(keys.check(caller).has_value());
+  state.agent_keys.clear();
+  EXPECT_EQ(keys.take_agent_keys(state), std::vector<std::string>{"arn:instance"});
+  const auto refused = keys.check(caller);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, "ExpiredTokenException");
+  EXPECT_TRUE(keys.check(caller_of(arn_of(1))).has_value());
+}
+
 }  // namespace
 }  // namespace server

@@ -34,6 +34,16 @@ base::Result<auth::Access> current_access(const Step& step) {
                            .container_instance = key->instance.str()};
 }
 
+bool may_overrule(const Step& step) {
+  return std::holds_alternative<auth::FullAccess>(step.caller.access);
+}
+
+bool acts_for(const Step& step, const model::InstanceArn& arn) {
+  if (may_overrule(step)) return true;
+  const model::AgentKey* const key = key_of_caller(step);
+  return key != nullptr && key->instance == arn;
+}
+
 base::Result<void> check_new_instance(const Step& step) {
   const model::AgentKey* const key = key_of_caller(step);
   if (key == nullptr) return {};

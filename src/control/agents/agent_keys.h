@@ -16,6 +16,12 @@ namespace control {
 // was verified. Errors: UnrecognizedClientException.
 base::Result<auth::Access> current_access(const Step& step);
 
+// Whether the caller's word goes before what instances say of themselves: its key may do
+// everything.
+bool may_overrule(const Step& step);
+// Whether the caller is the instance's own agent, or may overrule it.
+bool acts_for(const Step& step, const model::InstanceArn& arn);
+
 // Whether the caller may register a new instance. A key that is bound already may do so when its
 // instance is gone or has nothing left on it: the machine has lost its data directory.
 // Errors: AccessDeniedException.

@@ -220,5 +220,67 @@ TEST_F(AgentKeys, nobody_becomes_the_agent_of_an_instance_that_is_gone) {
   EXPECT_EQ(plane.core.state().agent_keys.size(), keys);
 }
 
+// An agent with a key of its own and an open session, and a task with a role.
+struct AgentWithRole : AgentKeys {
+  void SetUp() override {
+    AgentKeys::SetUp();
+    model::ClusterState state = plane.core.state();
+    model::TaskDefinition made = state.task_definitions.at("cpu").at(1);
+    made.revision = 2;
+    made.definition.revision = 2;
+    made.definition.task_definition_arn = model::task_definition_arn({}, "cpu", 2).str();
+    made.definition.task_role_arn = "arn:aws:iam::123456789012:role/reader";
+    model::apply(state, model::TaskDefinitionRegistered{std::move(made)});
+    plane.core = Core(std::move(state), Settings{}, 3, plane.now);
+    key = *join(*token().token, "the name of machine one")->access_key_id;
+    act_as(key);
+    instance = model::InstanceArn(register_machine().value());
+    act_as_owner();
+  }
+  SessionOpened opening(SessionId session) const {
+    return {.session = session,
+            .cluster = model::ClusterName("default"),
+            .instance = instance,
+            .send_credentials = true,
+            .access_key_id = key,
+            .by_agent_key = true};
+  }
+  Output take_back() {
+    api::berth::DeleteAgentKeyRequest request;
+    request.id = key;
+    plane.caller.service = "berth";
+    return plane.step(ApiCall{++plane.last_id, find_action("berth", "DeleteAgentKey"),
+                              api::Any::make(std::move(request)), plane.caller});
+  }
+
+  std::string key;
+  model::InstanceArn instance;
+};
+
+TEST_F(AgentWithRole, the_keys_of_roles_that_an_agent_gets_end_with_its_own) {
+  plane.step(opening(1));
+  ASSERT_EQ(plane.run_task("cpu")->tasks.size(), 1U);
+  const auto* const payload = std::get_if<acs::PayloadMessage>(&plane.sent.back().message);
+  ASSERT_NE(payload, nullptr);
+  const auto& credentials = payload->tasks.at(0).role_credentials;
+  ASSERT_TRUE(credentials);
+  const auto made =
+      auth::KeyDerivation("").find_session(credentials->access_key_id, credentials->session_token);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(std::get<auth::TaskAccess>(made->access).through, key);
+}
+
+TEST_F(AgentWithRole, a_key_that_is_taken_back_closes_its_session_and_opens_none) {
+  plane.step(opening(1));
+  const Output gone = take_back();
+  ASSERT_EQ(gone.closes.size(), 1U);
+  EXPECT_EQ(gone.closes[0].session, 1U);
+  // It was verified before, and comes after.
+  const Output late = plane.step(opening(2));
+  ASSERT_EQ(late.closes.size(), 1U);
+  EXPECT_EQ(late.closes[0].session, 2U);
+  EXPECT_TRUE(late.messages.empty());
+}
+
 }  // namespace
 }  // namespace control

@@ -158,7 +158,7 @@ void add_task_limits(const model::Task& task, const model::TaskDefinition& defin
 
 }  // namespace
 
-acs::Task make_payload(const Step& step, const model::Task& task) {
+acs::Task make_payload(const Step& step, const model::Task& task, const std::string& through) {
   acs::Task made;
   made.arn = task.arn.str();
   made.task_cluster_arn = model::cluster_arn(step.settings.account, task.cluster);
@@ -202,8 +202,8 @@ acs::Task make_payload(const Step& step, const model::Task& task) {
   }
   add_gpu_associations(task, made);
   made.berth_cpuset = task.held.cpuset;
-  made.role_credentials = role_credentials(step, task, RoleType::TaskApplication);
-  made.execution_role_credentials = role_credentials(step, task, RoleType::TaskExecution);
+  made.role_credentials = role_credentials(step, task, RoleType::TaskApplication, through);
+  made.execution_role_credentials = role_credentials(step, task, RoleType::TaskExecution, through);
   if (official) adapt_to_official_agent(step, made);
   return made;
 }

@@ -56,7 +56,7 @@ std::string role_arn(const Step& step, const model::Task& task, RoleType type) {
 }
 
 std::optional<acs::IAMRoleCredentials> role_credentials(const Step& step, const model::Task& task,
-                                                        RoleType type) {
+                                                        RoleType type, const std::string& through) {
   const std::string role = role_arn(step, task, type);
   const auto* const definition = model::find_task_definition(step.state(), task.definition);
   if (role.empty() || definition == nullptr) return std::nullopt;
@@ -64,10 +64,12 @@ std::optional<acs::IAMRoleCredentials> role_credentials(const Step& step, const 
   // The claims carry whole seconds, as the text of the expiration does.
   const base::Time expires =
       std::chrono::floor<std::chrono::seconds>(step.now + step.settings.credentials_lifetime);
+  auth::TaskAccess reach = reach_of(task, *definition);
+  if (step.state().agent_keys.contains(through)) reach.through = through;
   const auth::AccessKey key = derivation.session_key({.account = step.settings.account.id,
                                                       .role_arn = role,
                                                       .role_type = std::string(to_string(type)),
-                                                      .access = reach_of(task, *definition),
+                                                      .access = std::move(reach),
                                                       .expires = expires});
   return acs::IAMRoleCredentials{
       .credentials_id = derivation.credentials_id(task.arn.str(), to_string(type)),

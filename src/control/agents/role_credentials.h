@@ -27,9 +27,11 @@ std::string_view to_string(RoleType type);
 std::string role_arn(const Step& step, const model::Task& task, RoleType type);
 
 // A key that is good from now on for Settings::credentials_lifetime and reaches the log groups and
-// secrets that the task's definition names; nullopt for a task without that role.
+// secrets that the task's definition names; nullopt for a task without that role. `through` is the
+// access key id of the agent that gets it: where it is an agent's own, the key ends with that one.
 std::optional<acs::IAMRoleCredentials> role_credentials(const Step& step, const model::Task& task,
-                                                        RoleType type);
+                                                        RoleType type,
+                                                        const std::string& through = {});
 
 // When which task's keys have to be sent to its agent: again until it acknowledges them, and anew
 // before they expire. In memory only: after a restart all are sent anew.

@@ -128,6 +128,10 @@ void Sessions::open(Step& step, const SessionOpened& opened) {
                {"InactiveInstanceException", "The container instance is not registered."});
     return;
   }
+  if (opened.by_agent_key && !step.state().agent_keys.contains(opened.access_key_id)) {
+    step.close(opened.session, {"ServerException", "The agent's key was taken back."});
+    return;
+  }
   if (instance->cluster != opened.cluster) {
     step.close(opened.session, {"InvalidClusterException",
                                 base::format("The container instance is of the cluster {}, not {}.",
@@ -258,7 +262,7 @@ void Sessions::deliver(Step& step, const model::TaskArn& arn) {
   const SessionId newest = newest_of(task->instance);
   if (newest == 0) return;  // Delivered when the agent connects.
   Session& session = sessions_.at(newest);
-  acs::Task payload = make_payload(step, *task);
+  acs::Task payload = make_payload(step, *task, session.access_key_id);
   note_role_keys(step, payload);
   step.send(newest, session.acs.deliver(std::move(payload), timeline_, step.random, step.now));
   reschedule(newest, session);
@@ -294,7 +298,9 @@ void Sessions::send_role_key(Step& step, const RoleSchedule::Key& key) {
   const model::Task* const task = model::find_task(step.state(), key.task);
   const bool wanted = task != nullptr && task->desired_status != model::TaskStatus::Stopped;
   const SessionId newest = wanted ? newest_of(task->instance) : 0;
-  auto credentials = newest == 0 ? std::nullopt : role_credentials(step, *task, key.type);
+  auto credentials =
+      newest == 0 ? std::nullopt
+                  : role_credentials(step, *task, key.type, sessions_.at(newest).access_key_id);
   if (!credentials) return roles_.forget_key(key);  // Without a session: sent at the next one.
   roles_.sent(key, credentials->credentials_id, step.now + step.settings.redeliver_after,
               renewal(step.settings, step.now));
@@ -326,11 +332,16 @@ void Sessions::close_all(const model::InstanceArn& arn, Step& step) {
   }
 }
 
-// Whoever holds a key that was taken back must not go on with the sessions that it has opened.
+// Whoever holds a key that was taken back must not go on with the sessions that it has opened. The
+// keys of roles that it was given have ended with it: whose agent comes back gets others.
 void Sessions::close_those_of_key(const std::string& access_key_id, Step& step) {
   std::vector<SessionId> ids;
   for (const auto& [id, session] : sessions_) {
-    if (session.access_key_id == access_key_id) ids.push_back(id);
+    if (session.access_key_id != access_key_id) continue;
+    ids.push_back(id);
+    const auto* const instance = model::find_instance(step.state(), session.instance);
+    if (instance == nullptr) continue;
+    for (const model::TaskArn& task : instance->tasks) roles_.forget(task);
   }
   for (const SessionId id : ids) {
     step.close(id, {"ServerException", "The agent's key was taken back."});

@@ -1,6 +1,7 @@
 // What an operator decides about a control plane; fixed while it runs.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ struct Settings {
   base::Milliseconds provisioning_limit{900'000};
   // Of machines of Auto Scaling groups; lost_after is instance_lost_after.
   reconcile::machines::Options machines;
+  // What a machine may register; MIG devices count one each.
+  size_t most_gpus_per_instance = 64;
   // How long stopped tasks, INACTIVE instances and client tokens are remembered.
   base::Milliseconds stopped_task_kept{3'600'000};
   base::Milliseconds client_token_kept{24 * 3'600'000};

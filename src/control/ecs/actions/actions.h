@@ -107,6 +107,8 @@ Answer<api::berth::CreateJoinTokenResponse> create_join_token(
 Answer<api::berth::DeleteAgentKeyResponse> delete_agent_key(
     Step&, const api::berth::DeleteAgentKeyRequest&);
 Answer<api::berth::JoinClusterResponse> join_cluster(Step&, const api::berth::JoinClusterRequest&);
+Answer<api::berth::RebindAgentKeyResponse> rebind_agent_key(
+    Step&, const api::berth::RebindAgentKeyRequest&);
 Answer<api::berth::ListAgentKeysResponse> list_agent_keys(Step&,
                                                           const api::berth::ListAgentKeysRequest&);
 

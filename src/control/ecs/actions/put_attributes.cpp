@@ -1,13 +1,11 @@
 #include "base/format.h"
+#include "control/agents/agent_bounds.h"
 #include "control/ecs/actions/actions.h"
 #include "control/ecs/attributes.h"
 #include "control/request/errors.h"
 #include "control/request/lookup.h"
 
 namespace control::ecs {
-namespace {
-constexpr size_t most_attributes = 200;  // A custom limit; AWS allows 10 attributes a call.
-}  // namespace
 
 Answer<api::ecs::PutAttributesResponse> put_attributes(
     Step& step, const api::ecs::PutAttributesRequest& request) {
@@ -28,10 +26,10 @@ Answer<api::ecs::PutAttributesResponse> put_attributes(
                                      attribute.target_id.value_or(""), *attribute.name));
     }
     puts[instance->arn][*attribute.name] = attribute.value.value_or("");
-    if (instance->attributes.size() + puts[instance->arn].size() > most_attributes) {
-      return base::fail(
-          "AttributeLimitExceededException",
-          base::format("A container instance has at most {} attributes.", most_attributes));
+    if (instance->attributes.size() + puts[instance->arn].size() > most_instance_attributes) {
+      return base::fail("AttributeLimitExceededException",
+                        base::format("A container instance has at most {} attributes.",
+                                     most_instance_attributes));
     }
   }
   for (auto& [arn, attributes] : puts) {

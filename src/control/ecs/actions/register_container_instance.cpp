@@ -1,9 +1,14 @@
-#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "base/format.h"
 #include "base/text.h"
+#include "control/agents/agent_bounds.h"
 #include "control/agents/agent_keys.h"
+#include "control/agents/claims.h"
 #include "control/agents/identity_document.h"
+#include "control/agents/reports.h"
 #include "control/capacity/groups/machines.h"
 #include "control/ecs/actions/actions.h"
 #include "control/ecs/attributes.h"
@@ -98,12 +103,13 @@ model::GpuDevice device_of(const api::ecs::PlatformDevice& platform,
 
 base::Result<void> take_gpus(const api::ecs::RegisterContainerInstanceRequest& request,
                              const model::InstanceType* type, model::ContainerInstance& instance) {
+  std::set<std::string_view> listed;
   for (const api::ecs::PlatformDevice& platform : request.platform_devices) {
     if (platform.type != api::ecs::PlatformDeviceType::Gpu) continue;
     if (platform.id.value_or("").empty()) {
       return invalid_parameter("platformDevices: the id of a GPU is empty.");
     }
-    if (model::find_gpu(instance, *platform.id) != nullptr) {
+    if (!listed.insert(*platform.id).second) {
       return invalid_parameter(
           base::format("platformDevices: GPU {} is listed twice.", *platform.id));
     }
@@ -115,52 +121,10 @@ base::Result<void> take_gpus(const api::ecs::RegisterContainerInstanceRequest& r
   return {};
 }
 
-// A GPU that was quarantined under an instance that is no more stays so under the new one: nobody
-// has proven it empty meanwhile. It moves with its reason, so that it stands in one place.
-void carry_quarantines(Step& step, model::ContainerInstance& made,
-                       std::vector<model::GpuCleared>& moved) {
-  for (const auto& [arn, other] : step.state().instances) {
-    if (arn == made.arn || other.status != model::InstanceStatus::Inactive) continue;
-    for (model::GpuSlot& gpu : made.gpus) {
-      const model::GpuSlot* const old = model::find_gpu(other, gpu.device.uuid);
-      if (old == nullptr || old->state != model::GpuState::Quarantined) continue;
-      gpu.state = old->state;
-      gpu.reason = old->reason;
-      gpu.unproven_tasks = old->unproven_tasks;
-      moved.push_back({arn, gpu.device.uuid});
-    }
-  }
-}
-
 // What an agent tells of itself at each registration; what is no longer so must not stay.
 bool is_told_by_agent(std::string_view attribute) {
   return attribute.starts_with("ecs.capability.") ||
          attribute.starts_with("com.amazonaws.ecs.capability.") || attribute.starts_with("berth.");
-}
-
-// A physical GPU has one owner. An instance that its machine has left behind (a lost data
-// directory) gives way when nothing runs there any more.
-base::Result<void> check_gpu_owner(Step& step, const model::ContainerInstance& made) {
-  std::vector<model::InstanceArn> left_behind;
-  for (const auto& [arn, other] : step.state().instances) {
-    if (arn == made.arn || other.status == model::InstanceStatus::Inactive) continue;
-    const bool same_gpu = std::ranges::any_of(made.gpus, [&](const model::GpuSlot& gpu) {
-      return model::find_gpu(other, gpu.device.uuid) != nullptr;
-    });
-    if (!same_gpu) continue;
-    if (!other.tasks.empty()) {
-      return client_error(base::format(
-          "A GPU of this machine is already registered by container instance {}, which still has "
-          "{} task(s). If this machine has lost its data directory, deregister that instance with "
-          "--force first.",
-          arn.str(), other.tasks.size()));
-    }
-    left_behind.push_back(arn);
-  }
-  for (const model::InstanceArn& arn : left_behind) {
-    step.change(model::InstanceDeregistered{arn, step.now});
-  }
-  return {};
 }
 
 base::Result<void> take_attributes(const Step& step,
@@ -179,7 +143,28 @@ base::Result<void> take_attributes(const Step& step,
     TRY_VOID(check_attribute(attribute));
     attributes[attribute.name.value_or("")] = attribute.value.value_or("");
   }
+  if (attributes.size() > most_instance_attributes) {
+    return invalid_parameter(
+        base::format("The container instance would have {} attributes; it may have at most {}.",
+                     attributes.size(), most_instance_attributes));
+  }
   instance.external = attributes.contains("ecs.capability.external");
+  return {};
+}
+
+// A machine keeps its id for as long as it is a container instance.
+base::Result<void> take_instance_id(const Step& step, const IdentityDocument& document,
+                                    model::ContainerInstance& instance) {
+  if (document.instance_id.empty()) return {};
+  const std::string& before = instance.ec2_instance_id;
+  if (!before.empty() && before != document.instance_id && !may_overrule(step)) {
+    return client_error(base::format(
+        "This container instance is the machine {}, and now says that it is {}. An agent's data "
+        "directory belongs to one machine: start the agent with a new one and a join token of its "
+        "own.",
+        before, document.instance_id));
+  }
+  instance.ec2_instance_id = document.instance_id;
   return {};
 }
 
@@ -191,6 +176,7 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
   const bool again = request.container_instance_arn && !request.container_instance_arn->empty();
   TRY_VOID(allow(step, "RegisterContainerInstance", cluster->name,
                  again ? *request.container_instance_arn : std::string()));
+  TRY_VOID(check_bounds(request, step.settings.most_gpus_per_instance));
   const IdentityDocument document =
       TRY(parse_identity_document(request.instance_identity_document));
   const model::InstanceType* const type = model::find_instance_type(document.instance_type);
@@ -217,7 +203,7 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
     TRY_VOID(check_new_instance(step));
     made.arn = model::instance_arn(step.settings.account, cluster->name, step.random.hex(32));
   }
-  if (!document.instance_id.empty()) made.ec2_instance_id = document.instance_id;
+  TRY_VOID(take_instance_id(step, document, made));
   made.capacity_provider = provider_of_machine(step.state(), made.ec2_instance_id);
   TRY_VOID(check_tags(request.tags, "container instance"));
   if (!request.tags.empty()) made.tags = request.tags;
@@ -231,15 +217,16 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
   TRY_VOID(take_attributes(step, request, document, made));
   TRY_VOID(take_resources(request, type, made));
   TRY_VOID(take_gpus(request, type, made));
-  TRY_VOID(check_gpu_owner(step, made));
-  std::vector<model::GpuCleared> moved;
-  carry_quarantines(step, made, moved);
+  TakenOver over = TRY(claim_machine(step, made));
 
+  for (const model::InstanceArn& left : over.left_behind) {
+    step.change(model::InstanceDeregistered{left, step.now});
+  }
   const model::InstanceArn arn = made.arn;
   step.change(model::InstanceRegistered{std::move(made)});
   bind_agent_key(step, arn);
-  for (model::GpuCleared& gpu : moved) step.change(std::move(gpu));
-  const std::string reason = request.berth_status_reason.value_or("");
+  for (model::GpuCleared& gpu : over.quarantines) step.change(std::move(gpu));
+  const std::string reason = request.berth_status_reason.value_or("").substr(0, most_reason);
   step.change(model::AgentConnectionChanged{arn, reason.empty(), reason, step.now});
   api::ecs::RegisterContainerInstanceResponse response;
   response.container_instance =

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "api/json.h"
 #include "base/format.h"
 #include "control/ecs/actions/actions.h"
 #include "control/request/errors.h"
@@ -12,6 +13,8 @@ namespace {
 
 // Source: ECS service quotas, "Task definition revisions per family".
 constexpr int32_t most_revisions = 1'000'000;
+// Source: ECS service quotas, "Task definition size".
+constexpr size_t most_bytes = size_t{64} << 10;
 
 // Revisions only grow: the number of one that was deregistered or deleted is never given again.
 int32_t next_revision(const model::ClusterState& state, const std::string& family) {
@@ -22,12 +25,20 @@ int32_t next_revision(const model::ClusterState& state, const std::string& famil
   return std::max(gone, known ? found->second.rbegin()->first : 0) + 1;
 }
 
+base::Result<void> check_size(const api::ecs::RegisterTaskDefinitionRequest& request) {
+  const size_t bytes = api::print(request).size();
+  if (bytes <= most_bytes) return {};
+  return client_error(
+      base::format("Actual length: '{}'. Max allowed length is '{}' bytes.", bytes, most_bytes));
+}
+
 }  // namespace
 
 // Each call makes a new revision, also of an equal definition, as AWS does.
 Answer<api::ecs::RegisterTaskDefinitionResponse> register_task_definition(
     Step& step, const api::ecs::RegisterTaskDefinitionRequest& request) {
   TRY_VOID(allow(step, "RegisterTaskDefinition", {}));
+  TRY_VOID(check_size(request));
   TRY_VOID(validate_task_definition(request));
 
   model::TaskDefinition made;

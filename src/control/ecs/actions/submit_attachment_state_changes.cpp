@@ -1,3 +1,4 @@
+#include "control/agents/agent_bounds.h"
 #include "control/ecs/actions/actions.h"
 #include "control/request/errors.h"
 #include "control/request/lookup.h"
@@ -11,6 +12,7 @@ Answer<api::ecs::SubmitAttachmentStateChangesResponse> submit_attachment_state_c
     Step& step, const api::ecs::SubmitAttachmentStateChangesRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   TRY_VOID(allow(step, "SubmitAttachmentStateChanges", cluster->name));
+  TRY_VOID(check_bounds(request));
   for (const api::ecs::AttachmentStateChange& attachment : request.attachments) {
     if (!attachment.attachment_arn.value_or("").empty() &&
         !attachment.status.value_or("").empty()) {

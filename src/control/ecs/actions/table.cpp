@@ -53,6 +53,7 @@ constexpr std::array actions{
     Action{"PutAccountSettingDefault", adapted<put_account_setting_default>},
     Action{"PutAttributes", adapted<put_attributes>},
     Action{"PutClusterCapacityProviders", adapted<put_cluster_capacity_providers>},
+    Action{"RebindAgentKey", adapted<rebind_agent_key>},
     Action{"RegisterContainerInstance", adapted<register_container_instance>},
     Action{"RegisterTaskDefinition", adapted<register_task_definition>},
     Action{"RunTask", adapted<run_task>},
