@@ -20,13 +20,21 @@ base::Error unavailable(const base::Error& cause) {
       .message = base::format("The logs file cannot be used: {} ({})", cause.message, cause.code)};
 }
 
-bool writes(const Call& call) {
-  const OperationEntry* entry = find_operation(call.operation->name);
+const OperationEntry& entry_of(const api::Operation& operation) {
+  const OperationEntry* entry = find_operation(operation.name);
   CHECK(entry != nullptr);
-  return entry->effect == Effect::Writes;
+  return *entry;
 }
 
 }  // namespace
+
+bool writes(const api::Operation& operation) {
+  return entry_of(operation).effect == Effect::Writes;
+}
+
+bool is_damage(const base::Error& error) {
+  return error.code == sqlite::corrupt;
+}
 
 Service::Service(std::unique_ptr<sqlite::Database> database, Owner owner, Groups groups,
                  Streams streams, Events events, JsonFields json_fields, Sweeper sweeper)
@@ -38,62 +46,84 @@ Service::Service(std::unique_ptr<sqlite::Database> database, Owner owner, Groups
       json_fields_(std::move(json_fields)),
       sweeper_(std::move(sweeper)) {}
 
-base::Result<std::unique_ptr<Service>> Service::open(const std::string& path,
-                                                     const std::string& region,
-                                                     const std::string& account) {
-  auto database = TRY(open_database(path));
+base::Result<std::unique_ptr<Service>> Service::make(std::unique_ptr<sqlite::Database> database,
+                                                     Owner owner) {
   sqlite::Database& opened = *database;
   auto groups = TRY(Groups::prepare(opened));
   auto streams = TRY(Streams::prepare(opened));
   auto events = TRY(Events::prepare(opened));
   auto json_fields = TRY(JsonFields::prepare(opened));
   auto sweeper = TRY(Sweeper::prepare(opened));
-  return std::unique_ptr<Service>(new Service(
-      std::move(database), {.region = region, .account = account}, std::move(groups),
-      std::move(streams), std::move(events), std::move(json_fields), std::move(sweeper)));
+  return std::unique_ptr<Service>(
+      new Service(std::move(database), std::move(owner), std::move(groups), std::move(streams),
+                  std::move(events), std::move(json_fields), std::move(sweeper)));
+}
+
+base::Result<std::unique_ptr<Service>> Service::open(const std::string& path,
+                                                     const std::string& region,
+                                                     const std::string& account) {
+  return make(TRY(open_database(path)), {.region = region, .account = account});
+}
+
+base::Result<std::unique_ptr<Service>> Service::open_reader(const std::string& path,
+                                                            const std::string& region,
+                                                            const std::string& account) {
+  return make(TRY(open_database_to_read(path)), {.region = region, .account = account});
 }
 
 // Errors are the database's; the operations' own go into `answers`.
 base::Result<void> Service::run(std::span<const Call> calls, base::Time now,
                                 std::vector<base::Result<api::Any>>& answers) {
-  std::optional<sqlite::Transaction> transaction;
-  if (std::ranges::any_of(calls, writes)) {
-    transaction.emplace(TRY(sqlite::Transaction::begin(*database_)));
+  if (std::ranges::any_of(calls, [](const Call& call) { return writes(*call.operation); })) {
+    auto transaction = TRY(sqlite::Transaction::begin(*database_));
+    TRY_VOID(run_each(calls, now, answers));
+    return transaction.commit();
   }
-  Context context{.owner = owner_,
-                  .groups = groups_,
-                  .streams = streams_,
-                  .events = events_,
-                  .json_fields = json_fields_,
-                  .now = now};
+  // What another connection writes meanwhile is not seen by halves.
+  const auto snapshot = TRY(sqlite::ReadTransaction::begin(*database_));
+  return run_each(calls, now, answers);
+}
+
+base::Result<void> Service::run_each(std::span<const Call> calls, base::Time now,
+                                     std::vector<base::Result<api::Any>>& answers) {
   for (const Call& call : calls) {
-    const OperationEntry* entry = find_operation(call.operation->name);
-    CHECK(entry != nullptr);
-    answers.push_back(entry->run(context, *call.operation, *call.request));
+    Context context{.owner = owner_,
+                    .groups = groups_,
+                    .streams = streams_,
+                    .events = events_,
+                    .json_fields = json_fields_,
+                    .writer = call.writer,
+                    .now = now};
+    answers.push_back(entry_of(*call.operation).run(context, *call.operation, *call.request));
     if (!answers.back() && sqlite::is_storage_error(answers.back().error())) {
       return base::fail(answers.back().error());
     }
   }
-  if (transaction) TRY_VOID(transaction->commit());
   return {};
+}
+
+// What a call is told of the file's failure.
+base::Error Service::failed(const base::Error& cause) {
+  if (is_damage(cause)) damage_ = cause;
+  return unavailable(cause);
 }
 
 std::vector<base::Result<api::Any>> Service::handle_batch(std::span<const Call> calls,
                                                           base::Time now) {
   std::vector<base::Result<api::Any>> answers;
   answers.reserve(calls.size());
+  if (calls.empty()) return answers;
   const auto done = run(calls, now, answers);
   if (done) return answers;
   answers.clear();
-  for (size_t index = 0; index < calls.size(); ++index) {
-    answers.push_back(base::fail(unavailable(done.error())));
-  }
+  const base::Error error = failed(done.error());
+  for (size_t index = 0; index < calls.size(); ++index) answers.push_back(base::fail(error));
   return answers;
 }
 
 base::Result<api::Any> Service::handle(const api::Operation& operation, const api::Any& request,
-                                       base::Time now) {
-  const Call call{.operation = &operation, .request = &request};
+                                       base::Time now, const Writer& writer) {
+  const Call call{.operation = &operation, .request = &request, .writer = writer};
   return std::move(handle_batch(std::span(&call, 1), now).front());
 }
 
@@ -104,7 +134,7 @@ base::Result<bool> Service::sweep(base::Time now) {
     TRY_VOID(transaction.commit());
     return removed;
   }();
-  if (!swept) return base::fail(unavailable(swept.error()));
+  if (!swept) return base::fail(failed(swept.error()));
   return *swept == events_per_sweep;
 }
 

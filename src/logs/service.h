@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,20 +23,34 @@ namespace logs {
 struct Call {
   const api::Operation* operation = nullptr;
   const api::Any* request = nullptr;
+  Writer writer = {};
 };
+
+// Whether the operation changes anything.
+bool writes(const api::Operation& operation);
+// Whether a file's failure is that what it holds is damaged.
+bool is_damage(const base::Error& error);
 
 // Belongs to one thread at a time; it has no threads and no locks of its own.
 //
 // An agent that sends its events at least once has each stored exactly once when it numbers a
 // stream's events 0, 1, 2, ... and sends the number of a batch's first event as berthPosition: of a
 // batch that overlaps what the stream has, only the rest is stored, and berthNextPosition (also in
-// DescribeLogStreams) is the number that the stream waits for.
+// DescribeLogStreams) is the number that the stream waits for. Nothing of an agent's output is
+// turned away for its time: one that is too old or too new becomes one that is taken, and that of a
+// numbered event never stands before the stream's last one.
 class Service {
  public:
   // Errors: those of sqlite/database.h.
   static base::Result<std::unique_ptr<Service>> open(const std::string& path,
                                                      const std::string& region,
                                                      const std::string& account);
+
+  // For calls that change nothing, beside the service that writes, on a thread of its own. Each
+  // call sees all that was committed before it began. Errors: the same.
+  static base::Result<std::unique_ptr<Service>> open_reader(const std::string& path,
+                                                            const std::string& region,
+                                                            const std::string& account);
 
   // Runs `calls` in their order, each seeing what those before it did, in one transaction that is
   // on the disk when this returns: the cost of a commit is shared by the batch. One answer for each
@@ -47,7 +62,7 @@ class Service {
   std::vector<base::Result<api::Any>> handle_batch(std::span<const Call> calls, base::Time now);
   // A batch of one.
   base::Result<api::Any> handle(const api::Operation& operation, const api::Any& request,
-                                base::Time now);
+                                base::Time now, const Writer& writer = {});
 
   // Removes some of the events that expired or whose group or stream was deleted. True: there may
   // be more, call again soon (each call blocks for some ten milliseconds at most). An hour between
@@ -55,11 +70,19 @@ class Service {
   // Errors: "ServiceUnavailableException"; nothing was removed then.
   base::Result<bool> sweep(base::Time now);
 
+  // That the file turned out to be damaged, once a call has come upon it.
+  const std::optional<base::Error>& damage() const { return damage_; }
+
  private:
+  static base::Result<std::unique_ptr<Service>> make(std::unique_ptr<sqlite::Database> database,
+                                                     Owner owner);
   Service(std::unique_ptr<sqlite::Database> database, Owner owner, Groups groups, Streams streams,
           Events events, JsonFields json_fields, Sweeper sweeper);
   base::Result<void> run(std::span<const Call> calls, base::Time now,
                          std::vector<base::Result<api::Any>>& answers);
+  base::Result<void> run_each(std::span<const Call> calls, base::Time now,
+                              std::vector<base::Result<api::Any>>& answers);
+  base::Error failed(const base::Error& cause);
 
   std::unique_ptr<sqlite::Database> database_;  // First, so that it goes last.
   Owner owner_;
@@ -68,6 +91,7 @@ class Service {
   Events events_;
   JsonFields json_fields_;
   Sweeper sweeper_;
+  std::optional<base::Error> damage_;
 };
 
 }  // namespace logs

@@ -53,6 +53,19 @@ inline std::unique_ptr<Service> open_service(const std::string& path) {
   return *std::move(service);
 }
 
+// Removes all events and leaves their entries in the index, as a damaged page does.
+inline void remove_event_behind_its_index(const std::string& path) {
+  const auto run = [&path](const std::string& sql) {
+    const auto database = sqlite::Database::open(path, {});
+    CHECK(database.has_value());
+    CHECK((*database)->execute("PRAGMA writable_schema=1;" + sql).has_value());
+  };
+  run("CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE name = 'event_by_group';"
+      "DELETE FROM sqlite_master WHERE name = 'event_by_group';");
+  run("DELETE FROM event;"
+      "INSERT INTO sqlite_master SELECT * FROM kept; DROP TABLE kept;");
+}
+
 inline const api::Operation& operation(std::string_view name) {
   const api::Operation* found = api::find(api::logs_service(), name);
   CHECK(found != nullptr);
@@ -76,6 +89,7 @@ struct TestLogs {
   TemporaryDirectory directory;
   std::unique_ptr<Service> service = open_service(directory.file());
   base::Time now = test_now;
+  Writer writer = {};  // Who makes the calls.
 
   void reopen() {
     service.reset();
@@ -84,7 +98,7 @@ struct TestLogs {
 
   template <class Request>
   base::Result<api::Any> try_call(std::string_view name, Request request) {
-    return service->handle(operation(name), api::Any::make(std::move(request)), now);
+    return service->handle(operation(name), api::Any::make(std::move(request)), now, writer);
   }
 
   template <class Response, class Request>

@@ -15,6 +15,7 @@ enum GroupQuery : uint8_t {
   SetRetention,
   SetDeletionProtection,
   AddStoredBytes,
+  RemoveWritersOfGroup,
   RemoveStreams,
   RemoveTags,
   RemoveGroup,
@@ -37,6 +38,8 @@ constexpr std::array<const char*, GroupQueryCount> group_queries = {
     "UPDATE log_group SET retention_in_days = ?2 WHERE id = ?1",
     "UPDATE log_group SET deletion_protection = ?2 WHERE id = ?1",
     "UPDATE log_group SET stored_bytes = stored_bytes + ?2 WHERE id = ?1",
+    "DELETE FROM log_stream_writer WHERE stream_id IN "
+    "(SELECT id FROM log_stream WHERE group_id = ?)",
     "DELETE FROM log_stream WHERE group_id = ?",
     "DELETE FROM log_group_tag WHERE group_id = ?",
     "DELETE FROM log_group WHERE id = ?",
@@ -138,7 +141,8 @@ base::Result<void> Groups::add_stored_bytes(int64_t id, int64_t bytes) {
 }
 
 base::Result<void> Groups::remove(int64_t id) {
-  for (const GroupQuery query : {RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents}) {
+  for (const GroupQuery query :
+       {RemoveWritersOfGroup, RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents}) {
     TRY_VOID(statements_[query].bind_int64(1, id).run());
   }
   return {};
