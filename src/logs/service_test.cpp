@@ -97,6 +97,30 @@ TEST(logs_service, an_index_entry_without_its_event_is_damage_and_no_crash) {
   EXPECT_TRUE(is_damage(opened.error()));
 }
 
+TEST(logs_service, a_look_through_the_file_finds_an_index_that_is_wrong_either_way) {
+  for (const bool event_is_gone : {true, false}) {
+    TestLogs logs;
+    logs.create_group("g");
+    logs.create_stream("g", "s");
+    logs.put(put_request("g", "s", std::vector<Line>(2'500, Line{ms_before_now(1), "m"})));
+    const auto through = [&]() -> base::Result<void> {
+      while (!TRY(logs.service->scrub())) {
+      }
+      return {};
+    };
+    EXPECT_TRUE(through());
+    EXPECT_TRUE(through());
+    if (event_is_gone) {
+      remove_event_behind_its_index(logs.directory.file());
+    } else {
+      empty_the_index(logs.directory.file());
+    }
+    EXPECT_FALSE(through());
+    ASSERT_TRUE(logs.service->damage());
+    EXPECT_TRUE(logs.service->damage()->message.contains("index")) << event_is_gone;
+  }
+}
+
 TEST(logs_service, streams_of_an_older_file_are_every_agent_s_until_one_numbers_its_events) {
   TestLogs logs;
   logs.create_group("g");
@@ -139,6 +163,24 @@ TEST(logs_service, a_reader_sees_what_is_committed_and_changes_nothing) {
                               test_now));
 }
 
+TEST(logs_service, the_write_ahead_log_is_emptied_once_it_has_grown_under_a_reader) {
+  TestLogs logs;
+  logs.create_group("g");
+  logs.create_stream("g", "s");
+  const auto database =
+      sqlite::Database::open(logs.directory.file(), {.access = sqlite::Access::Existing}).value();
+  const std::string wal = logs.directory.file() + "-wal";
+  {
+    const auto reader = sqlite::ReadTransaction::begin(*database).value();
+    for (int i = 0; i < 80; ++i) {
+      logs.put(put_request("g", "s", {{ms_before_now(1), std::string(1'000'000, 'x')}}));
+    }
+    EXPECT_GT(std::filesystem::file_size(wal), 64U << 20U);
+  }
+  ASSERT_TRUE(logs.service->sweep(logs.now).has_value());
+  EXPECT_LT(std::filesystem::file_size(wal), 64U << 20U);
+}
+
 TEST(logs_service, a_file_of_a_newer_version_is_refused) {
   TemporaryDirectory directory;
   open_service(directory.file());
@@ -153,7 +195,7 @@ TEST(logs_service, every_statement_goes_by_an_index) {
   TemporaryDirectory directory;
   const auto database = *open_database(directory.file());
   int looked_at = 0;
-  for (const auto statements : {Groups::sql(), Streams::sql(), Events::sql()}) {
+  for (const auto statements : {Groups::sql(), Streams::sql(), Events::sql(), Scrubber::sql()}) {
     for (const std::string sql : statements) {
       auto plan = *database->prepare("EXPLAIN QUERY PLAN " + sql);
       while (*plan.step()) {
@@ -161,6 +203,7 @@ TEST(logs_service, every_statement_goes_by_an_index) {
         const std::string step(plan.column_text(3));
         EXPECT_FALSE(step.contains("TEMP B-TREE")) << sql << ": " << step;
         const bool small = step == "SCAN log_group" || step == "SCAN next_event" ||
+                           step == "SCALAR SUBQUERY 1" ||
                            step.starts_with("LIST SUBQUERY");  // Its own steps follow.
         EXPECT_TRUE(small || step.starts_with("SEARCH")) << sql << ": " << step;
       }

@@ -1,5 +1,6 @@
 #include "logs/threads.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
@@ -9,8 +10,10 @@ namespace logs {
 namespace {
 
 constexpr size_t reader_count = 2;
-constexpr base::Milliseconds longest_wait{1'000};  // For work; then for what became due.
-constexpr base::Milliseconds sweep_interval{600'000};
+constexpr base::Milliseconds longest_wait{1'000};             // For work; then for what became due.
+constexpr base::Milliseconds scrub_interval{24 * 3'600'000};  // Between two rounds.
+constexpr base::Milliseconds after_failure{600'000};
+constexpr base::Milliseconds sweep_interval{5'000};  // A container may fill a disk in minutes.
 
 base::Error closed_for(const base::Error& damage) {
   return {.code = "ServiceUnavailableException",
@@ -22,10 +25,10 @@ base::Error closed_for(const base::Error& damage) {
 }  // namespace
 
 base::Result<Store> open_store(const std::string& path, const std::string& region,
-                               const std::string& account) {
+                               const std::string& account, const Limits& limits) {
   Store store;
   const auto open = [&]() -> base::Result<void> {
-    store.writer = TRY(Service::open(path, region, account));
+    store.writer = TRY(Service::open(path, region, account, limits));
     for (size_t i = 0; i < reader_count; ++i) {
       store.readers.push_back(TRY(Service::open_reader(path, region, account)));
     }
@@ -72,6 +75,7 @@ void Threads::close(const base::Error& damage) {
 }
 
 void Threads::answer(std::vector<Work> works, Service* service) {
+  if (works.empty()) return;
   const auto closed = closed_.load();
   if (closed) {
     for (Work& work : works) work.answered(base::fail(*closed));
@@ -87,18 +91,23 @@ void Threads::answer(std::vector<Work> works, Service* service) {
 
 void Threads::sweep_when_due() {
   const base::Time now = clock_.now();
-  if (now < next_sweep_ || closed_.load()) return;
+  if (now < next_sweep_) return;
+  next_sweep_ = now + sweep_interval;
+  if (closed_.load()) return;
   const auto more = store_.writer->sweep(now);
   if (!more) {
     base::log_error("log events that expired could not be removed: {}", more.error().message);
+    next_sweep_ = now + after_failure;
   }
   if (store_.writer->damage()) close(*store_.writer->damage());
-  next_sweep_ = now + (more && *more ? base::Milliseconds{0} : sweep_interval);
+  if (more && *more) next_sweep_ = now;
 }
 
 void Threads::write() {
   while (true) {
-    auto works = writes_.pop_batch(most_per_batch, longest_wait);
+    const base::Milliseconds until_sweep = next_sweep_ - clock_.now();
+    auto works = writes_.pop_batch(most_per_batch,
+                                   std::clamp(until_sweep, base::Milliseconds{0}, longest_wait));
     if (works.empty() && writes_.closed()) return;
     answer(std::move(works), store_.writer.get());
     sweep_when_due();
@@ -107,10 +116,17 @@ void Threads::write() {
 
 // One call at a time: the other readers take those behind it.
 void Threads::read(Service* reader) {
+  const bool scrubs = reader != nullptr && reader == store_.readers.front().get();
+  base::Milliseconds next_scrub = clock_.monotonic();
   while (true) {
     auto works = reads_.pop_batch(1, longest_wait);
     if (works.empty() && reads_.closed()) return;
+    const bool idle = works.empty() && !closed_.load();
     answer(std::move(works), reader);
+    if (!scrubs || !idle || clock_.monotonic() < next_scrub) continue;
+    const auto scrubbed = reader->scrub();
+    if (reader->damage()) close(*reader->damage());
+    if (!scrubbed || *scrubbed) next_scrub = clock_.monotonic() + scrub_interval;
   }
 }
 

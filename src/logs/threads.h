@@ -37,7 +37,7 @@ struct Store {
 
 // Errors: those of Service::open() other than damage.
 base::Result<Store> open_store(const std::string& path, const std::string& region,
-                               const std::string& account);
+                               const std::string& account, const Limits& limits);
 
 class Threads {
  public:

@@ -25,7 +25,7 @@ class SearchedStore {
     std::string path = std::filesystem::temp_directory_path() / "berth-searched-XXXXXX";
     CHECK(::mkdtemp(path.data()) != nullptr);
     directory_ = path;
-    threads_.emplace(*open_store(directory_ / "logs.db", "eu-west-1", "123456789012"), clock_);
+    threads_.emplace(*open_store(directory_ / "logs.db", "eu-west-1", "123456789012", {}), clock_);
     wire::CreateLogGroupRequest group;
     group.log_group_name = "g";
     CHECK(call("CreateLogGroup", group).has_value());

@@ -14,7 +14,7 @@ struct log_threads : testing::Test {
   log_threads() { base::set_log_level(base::LogLevel::Error); }
 
   void start() {
-    threads.emplace(open_store(directory.file(), "eu-west-1", "123456789012").value(), clock);
+    threads.emplace(open_store(directory.file(), "eu-west-1", "123456789012", {}).value(), clock);
   }
   template <class Request>
   static Work work(std::string_view name, Request request) {

@@ -113,7 +113,7 @@ class Impl {
                          {options_.settings.account.region, options_.settings.account.id})),
                      clock_);
     logs_.emplace(TRY(logs::open_store(options_.logs_path, options_.settings.account.region,
-                                       options_.settings.account.id)),
+                                       options_.settings.account.id, options_.logs_limits)),
                   clock_);
     // The port is taken before the store, so that a second server on it harms nothing; requests
     // wait until the core is there.

@@ -42,7 +42,11 @@ base::Result<void> put_retention_policy(Context&, const api::logs::PutRetentionP
 base::Result<void> tag_resource(Context&, const api::logs::TagResourceRequest&);
 base::Result<void> untag_resource(Context&, const api::logs::UntagResourceRequest&);
 
-enum class Effect : uint8_t { Reads, Writes };
+enum class Effect : uint8_t {
+  Reads,
+  Writes,
+  Adds,  // Writes, and the file grows by it.
+};
 
 struct OperationEntry {
   std::string_view name;
