@@ -392,14 +392,17 @@ class OfficialAgent:
         time.sleep(1.1)
         return WebSocket(self.wire, url)
 
-    def connect(self):
-        """Opens a control stream; the one before stays open, as when the agent renews it."""
-        before = self.acs
-        self.acs = self.open_socket(self.socket_url(self.endpoint, {
+    def acs_url(self):
+        return self.socket_url(self.endpoint, {
             "clusterArn": self.cluster, "containerInstanceArn": self.arn, "agentHash": "8dfceca6",
             "agentVersion": VERSION, "dockerVersion": "DockerVersion: 20.10.24",
             "protocolVersion": self.protocol_version,
-            "sendCredentials": str(self.send_credentials).lower(), "seqNum": "1"}))
+            "sendCredentials": str(self.send_credentials).lower(), "seqNum": "1"})
+
+    def connect(self):
+        """Opens a control stream; the one before stays open, as when the agent renews it."""
+        before = self.acs
+        self.acs = self.open_socket(self.acs_url())
         self.send_credentials = False  # After the first success of the process.
         self._follow(self.acs, self._on_acs)
         return before

@@ -1,16 +1,18 @@
 """dockerd killed, restarted and without room, under tasks that run."""
 
+import datetime
 import json
 import os
 import random
 import re
 import shutil
 import subprocess
+import tempfile
 import threading
 import unittest
 
-from harness import (IMAGE, TASK_LABEL, Dockerd, Server, SmallDisk, Tasks, brief, container_of, gpus,
-                     shell, wait_for)
+from harness import (IMAGE, TASK_LABEL, Dockerd, Server, SmallDisk, Tasks, awslogs, brief, container_of,
+                     gpus, shell, wait_for)
 
 
 ROUNDS = int(os.environ.get("BERTH_DOCKERD_ROUNDS", "6"))
@@ -76,6 +78,58 @@ class OwnDockerd(unittest.TestCase):
         told = ecs.describe_container_instances(containerInstances=arns)["containerInstances"]
         return sum(len(one["stringSetValue"]) for instance in told
                    for one in instance["remainingResources"] if one["name"] == "GPU")
+
+
+class ClockAhead(OwnDockerd):
+    """The machine's clock was six hours ahead when lines were written, and was set back."""
+
+    def test_no_line_is_lost_and_their_order_stays(self):
+        self.begin()
+        folder = tempfile.mkdtemp(prefix="berth-go-")
+        self.addCleanup(shutil.rmtree, folder)
+        def count(first, last):
+            return (f"while [ ! -e /go/{first} ]; do sleep 0.1; done; "
+                    f"i={first}; while [ $i -lt {last} ]; do echo line $i; i=$((i+1)); done")
+        definition = self.tasks.register("counts", {
+            "memory": 8, "stopTimeout": 2, **shell(f"{count(0, 20)}; {count(20, 40)}"),
+            "logConfiguration": awslogs("counts"),
+            "mountPoints": [{"sourceVolume": "go", "containerPath": "/go"}]},
+            networkMode="host", volumes=[{"name": "go", "host": {"sourcePath": folder}}])
+        arn = self.tasks.run(definition)
+        identifier = container_of(self.tasks.wait(arn, "RUNNING"))["runtimeId"]
+        path = self.dockerd.docker.inspect(identifier)["LogPath"]
+
+        def write(first, last):
+            with open(os.path.join(folder, str(first)), "w"):
+                pass
+            def written():
+                with open(path) as file:
+                    return len(file.readlines()) == last
+            wait_for(written, f"{last} lines are written", 30)
+
+        self.server.kill()
+        write(0, 20)
+        with open(path, "r+") as file:
+            text = file.read()
+            ahead = re.sub(r'"time":"([-0-9]+)T(..)', self.later, text)
+            self.assertEqual(len(text), len(ahead))
+            self.assertNotEqual(text, ahead)
+            file.seek(0)
+            file.write(ahead)
+        self.server.start()
+        expected = [f"line {i}" for i in range(40)]
+        wait_for(lambda: len(self.tasks.output(arn, "counts")) == 20, "the first are there", 30)
+        self.server.kill()
+        write(20, 40)
+        self.server.start()
+        self.tasks.wait(arn, "STOPPED")
+        wait_for(lambda: len(self.tasks.output(arn, "counts")) >= 40, "all lines are there", 30)
+        self.assertEqual(expected, self.tasks.output(arn, "counts"))
+
+    @staticmethod
+    def later(match):
+        time = datetime.datetime.strptime(f"{match[1]}T{match[2]}", "%Y-%m-%dT%H")
+        return (time + datetime.timedelta(hours=6)).strftime('"time":"%Y-%m-%dT%H')
 
 
 class Killed(OwnDockerd):

@@ -14,7 +14,7 @@ import botocore.exceptions
 
 import harness
 from harness import BERTH, Server, Tasks, gpus, wait_for
-from official_agent import OfficialAgent, Refused, VERSION
+from official_agent import OfficialAgent, Refused, VERSION, WebSocket
 
 GPUS = [f"GPU-{digit * 8}-0000-0000-0000-000000000000" for digit in "abcd"]
 
@@ -284,11 +284,14 @@ class Reconnects(Peers):
 
     def test_who_connects_again_and_again_has_to_wait_and_others_do_not(self):
         agent, other = self.agent().start(), self.agent()
-        with self.assertRaises(Refused) as refused:
-            for _ in range(100):
-                agent.connect()
-        self.assertEqual("ThrottlingException", refused.exception.code)
-        self.assertIn("wait", json.loads(refused.exception.body)["message"])
+        refused = []
+        for _ in range(100):
+            try:
+                WebSocket(agent.wire, agent.acs_url()).close()
+            except Refused as error:
+                refused.append(error)
+        self.assertEqual("ThrottlingException", refused[-1].code)
+        self.assertIn("wait", json.loads(refused[-1].body)["message"])
         other.start()
         other.wait(lambda: other.of("TaskManifestMessage"), "a manifest")
 
@@ -583,6 +586,41 @@ class Keys(Peers):
         with self.assertRaises(Refused):
             thief.register()
         self.assertEqual("PENDING", self.tasks.describe(arn)["lastStatus"])
+
+    def test_a_key_writes_the_logs_of_its_own_instance_s_tasks_and_no_others(self):
+        def logs_of(key):
+            return boto3.session.Session(key["key"], key["secret"], None, self.server.region).client(
+                "logs", endpoint_url=self.server.url,
+                config=botocore.config.Config(retries={"total_max_attempts": 1}))
+        def put(logs, stream, text, **members):
+            return logs.put_log_events(logGroupName="/app", logStreamName=stream, logEvents=[
+                {"timestamp": int(time.time() * 1000), "message": text}], **members)
+        def denied(call, *arguments, **members):
+            with self.assertRaises(botocore.exceptions.ClientError) as caught:
+                call(*arguments, **members)
+            self.assertEqual("AccessDeniedException", caught.exception.response["Error"]["Code"])
+        root = self.server.client("logs")
+        root.create_log_group(logGroupName="/app")
+        root.create_log_stream(logGroupName="/app", logStreamName="somebody-s")
+        one_key, other_key = self.official_key(), self.official_key()
+        agent = self.agent(**one_key).start()
+        arn, _ = self.run_on(agent, "logged", {"logConfiguration": {
+            "logDriver": "awslogs",
+            "options": {"awslogs-group": "/app", "awslogs-stream-prefix": "p"}}})
+        self.agent(**other_key).start()
+        stream = f"p/main/{harness.task_id(arn)}"
+        mine, others = logs_of(one_key), logs_of(other_key)
+        for name in (stream, "ecs-execute-command-0123456789abcdef0", "p/main/other"):
+            denied(others.create_log_stream, logGroupName="/app", logStreamName=name)
+        denied(mine.create_log_stream, logGroupName="/app", logStreamName="p/main/other")
+        denied(mine.create_log_group, logGroupName="/other")
+        denied(put, mine, "somebody-s", "forged")
+        mine.create_log_stream(logGroupName="/app", logStreamName=stream)
+        put(mine, stream, "one")
+        denied(put, others, stream, "forged")
+        put(mine, stream, "two")
+        found = root.get_log_events(logGroupName="/app", logStreamName=stream, startFromHead=True)
+        self.assertEqual(["one", "two"], [one["message"] for one in found["events"]])
 
     def test_a_key_that_has_not_registered_yet_is_no_instance(self):
         victim = self.agent().start()

@@ -1,5 +1,6 @@
 #include "agent/journal.h"
 
+#include <bit>
 #include <utility>
 
 #include "base/format.h"
@@ -21,7 +22,43 @@ base::Result<void> create_tables(sqlite::Database& database) {
   return database.execute(schema);
 }
 
-constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}};
+// A line is known by itself, no longer by counting from a time on.
+constexpr const char* positions_by_line = R"(
+CREATE TABLE log_positions_by_line(
+  task TEXT NOT NULL, container TEXT NOT NULL, runtime_id TEXT NOT NULL,
+  next_event INTEGER NOT NULL, last_ns INTEGER, last_hash INTEGER,
+  PRIMARY KEY(task, container)) WITHOUT ROWID;
+INSERT INTO log_positions_by_line
+  SELECT task, container, runtime_id, next_event, NULLIF(newest_ns, 0), NULL FROM log_positions;
+DROP TABLE log_positions;
+ALTER TABLE log_positions_by_line RENAME TO log_positions;
+)";
+
+base::Result<void> keep_positions_by_line(sqlite::Database& database) {
+  return database.execute(positions_by_line);
+}
+
+constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables},
+                                                    {1, keep_positions_by_line}};
+
+LogPosition position_of(const sqlite::Statement& row) {
+  LogPosition position{.runtime_id = std::string(row.column_text(2)),
+                       .next_event = row.column_int64(3)};
+  if (row.column_is_null(4)) return position;
+  position.last.emplace().time_ns = row.column_int64(4);
+  if (!row.column_is_null(5)) {
+    position.last->hash = std::bit_cast<uint64_t>(row.column_int64(5));
+  }
+  return position;
+}
+
+void bind_position(sqlite::Statement& put, const LogPosition& position) {
+  put.bind_text(3, position.runtime_id).bind_int64(4, position.next_event);
+  put.bind_null(5).bind_null(6);
+  if (!position.last) return;
+  put.bind_int64(5, position.last->time_ns);
+  if (position.last->hash) put.bind_int64(6, std::bit_cast<int64_t>(*position.last->hash));
+}
 
 base::Result<void> prepare_schema(sqlite::Database& database) {
   // The lock is kept until the file is closed: two agents with one journal would both run its
@@ -68,7 +105,7 @@ base::Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path
   std::vector<sqlite::Statement> statements;
   for (const std::string_view sql :
        {"INSERT OR REPLACE INTO records VALUES(?, ?)", "DELETE FROM records WHERE key = ?",
-        "INSERT OR REPLACE INTO log_positions VALUES(?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO log_positions VALUES(?, ?, ?, ?, ?, ?)",
         "DELETE FROM log_positions WHERE task = ? AND container = ?"}) {
     statements.push_back(TRY((*database)->prepare(sql)));
   }
@@ -87,15 +124,10 @@ base::Result<std::vector<core::JournalRecord>> Journal::records() {
 base::Result<std::map<LogKey, LogPosition>> Journal::log_positions() {
   std::map<LogKey, LogPosition> positions;
   auto select = TRY(database_->prepare(
-      "SELECT task, container, runtime_id, next_event, since_ns, since_count, newest_ns "
-      "FROM log_positions"));
+      "SELECT task, container, runtime_id, next_event, last_ns, last_hash FROM log_positions"));
   while (TRY(select.step())) {
-    positions[{std::string(select.column_text(0)), std::string(select.column_text(1))}] = {
-        .runtime_id = std::string(select.column_text(2)),
-        .next_event = select.column_int64(3),
-        .since_ns = select.column_int64(4),
-        .since_count = select.column_int64(5),
-        .newest_ns = select.column_int64(6)};
+    positions[{std::string(select.column_text(0)), std::string(select.column_text(1))}] =
+        position_of(select);
   }
   return positions;
 }
@@ -132,9 +164,8 @@ base::Result<void> Journal::write(const Writes& writes) {
       continue;
     }
     put_position_.bind_text(1, key.task_arn).bind_text(2, key.container);
-    put_position_.bind_text(3, position->runtime_id).bind_int64(4, position->next_event);
-    put_position_.bind_int64(5, position->since_ns).bind_int64(6, position->since_count);
-    TRY_VOID(put_position_.bind_int64(7, position->newest_ns).run());
+    bind_position(put_position_, *position);
+    TRY_VOID(put_position_.run());
   }
   return {};
 }

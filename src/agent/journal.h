@@ -25,15 +25,21 @@ struct LogKey {
   friend auto operator<=>(const LogKey&, const LogKey&) = default;
 };
 
+// A line of Docker's log: no two of a container have the same time, to the nanosecond, and text.
+struct LineMark {
+  int64_t time_ns = 0;             // Since 1970.
+  std::optional<uint64_t> hash{};  // base::fnv1a of its bytes; an older agent kept none.
+  friend bool operator==(const LineMark&, const LineMark&) = default;
+};
+
 // How far a container's output is with the log service. Its events are numbered 0, 1, 2, ... in
-// Docker's order. Docker drops the oldest lines of much output, so that counting from the beginning
-// is no way to find the place again: the events are counted from a time shortly before it.
+// Docker's order. The place in Docker's log is the line that was delivered last: times are no way
+// to find it, since clocks are set back, and neither is counting from the beginning, since Docker
+// drops the oldest lines of much output.
 struct LogPosition {
   std::string runtime_id;
-  int64_t next_event = 0;   // Number of the first event that is not delivered.
-  int64_t since_ns = 0;     // Of the delivered events, those not older than this
-  int64_t since_count = 0;  // are so many.
-  int64_t newest_ns = 0;    // Time of the newest delivered event.
+  int64_t next_event = 0;             // Number of the first event that is not delivered.
+  std::optional<LineMark> last = {};  // The last delivered event's line.
   friend bool operator==(const LogPosition&, const LogPosition&) = default;
 };
 

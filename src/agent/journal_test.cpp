@@ -19,7 +19,7 @@ class JournalTest : public ::testing::Test {
 
 TEST_F(JournalTest, what_was_committed_is_there_when_it_is_opened_again) {
   const LogPosition position{
-      .runtime_id = "c", .next_event = 9, .since_ns = 1, .since_count = 2, .newest_ns = 3};
+      .runtime_id = "c", .next_event = 9, .last = LineMark{.time_ns = 3, .hash = ~uint64_t{0}}};
   {
     auto journal = Journal::open(file()).value();
     ASSERT_TRUE(
@@ -61,6 +61,28 @@ TEST_F(JournalTest, one_of_another_version_is_refused) {
   const auto journal = Journal::open(file());
   ASSERT_FALSE(journal.has_value());
   EXPECT_THAT(journal.error().message, ::testing::HasSubstr("format 7"));
+}
+
+TEST_F(JournalTest, positions_of_an_older_agent_are_known_by_the_time_of_their_last_line) {
+  {
+    auto database = sqlite::Database::open(file().string(), {}).value();
+    ASSERT_TRUE(database
+                    ->execute(R"(
+CREATE TABLE records(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE log_positions(
+  task TEXT NOT NULL, container TEXT NOT NULL, runtime_id TEXT NOT NULL,
+  next_event INTEGER NOT NULL, since_ns INTEGER NOT NULL, since_count INTEGER NOT NULL,
+  newest_ns INTEGER NOT NULL, PRIMARY KEY(task, container)) WITHOUT ROWID;
+INSERT INTO log_positions VALUES('t', 'main', 'c', 9, 1, 2, 3), ('t', 'side', 'd', 0, 0, 0, 0);
+PRAGMA user_version=1;)")
+                    .has_value());
+  }
+  auto journal = Journal::open(file()).value();
+  const LogPosition known{.runtime_id = "c", .next_event = 9, .last = LineMark{.time_ns = 3}};
+  EXPECT_THAT(journal->log_positions().value(),
+              ElementsAre(Pair(LogKey{"t", "main"}, known),
+                          Pair(LogKey{"t", "side"}, LogPosition{.runtime_id = "d"})));
 }
 
 }  // namespace

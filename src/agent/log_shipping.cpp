@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <optional>
 #include <span>
 #include <thread>
@@ -12,7 +11,7 @@
 #include "agent/docker_calls.h"
 #include "agent/workers.h"
 #include "api/generated/logs.h"
-#include "base/format.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/units.h"
@@ -32,41 +31,15 @@ constexpr base::Milliseconds linger{100};
 constexpr base::Milliseconds retry_min{100};
 constexpr base::Milliseconds retry_max{10'000};
 constexpr size_t lines_in_memory = 256;
-// Docker's lines are in order but for stdout and stderr passing each other, by far less than this.
-constexpr int64_t disorder_s = 60;
-constexpr int64_t ns_per_s = 1'000'000'000;
 
 struct TimedLine {
-  int64_t time_ns = 0;
+  LineMark mark;
   std::string text;
-  bool delivered = false;  // Before; only counted.
 };
 
-// Counts delivered events by the second of their time, to find the place again.
-class Place {
- public:
-  explicit Place(LogPosition position) : position_(std::move(position)) {}
-
-  void count(const TimedLine& line) {
-    position_.newest_ns = std::max(position_.newest_ns, line.time_ns);
-    ++seconds_[line.time_ns / ns_per_s];
-    if (!line.delivered) ++position_.next_event;
-  }
-
-  const LogPosition& position() {
-    const int64_t since_s = position_.newest_ns / ns_per_s - disorder_s;
-    position_.since_ns = std::max(position_.since_ns, since_s * ns_per_s);
-    seconds_.erase(seconds_.begin(), seconds_.lower_bound(position_.since_ns / ns_per_s));
-    position_.since_count = 0;
-    for (const auto& [second, count] : seconds_) position_.since_count += count;
-    return position_;
-  }
-  int64_t next_event() const { return position_.next_event; }
-
- private:
-  LogPosition position_;
-  std::map<int64_t, int64_t> seconds_;
-};
+int64_t ms_of(const TimedLine& line) {
+  return std::max<int64_t>(line.mark.time_ns / base::ns_per_ms, 0);  // A time has to be positive.
+}
 
 LogPosition starting_position(const LogShipping& shipping) {
   LogPosition position = shipping.position;
@@ -75,19 +48,103 @@ LogPosition starting_position(const LogShipping& shipping) {
   return {.runtime_id = shipping.request.runtime_id, .next_event = position.next_event};
 }
 
+// Docker's log, read on from a line that is known; on the reader's thread.
+class Reader {
+ public:
+  Reader(const LogShipping& shipping, std::optional<LineMark> known, base::Queue<TimedLine>& lines)
+      : shipping_(shipping), known_(known), lines_(lines) {}
+
+  // Into the queue until the container has ended. dockerd (20.10) ends a log that it follows too
+  // early, and without an error, where the container ends while the reader is behind: what is
+  // missing is read once the container has ended.
+  docker::Result<void> read_all() {
+    const bool lost = known_ && !TRY(search(Take::Nothing)).found;
+    if (lost && !stopped()) lose_place();
+    docker::LogsRequest followed = whole_log();
+    followed.follow = true;
+    TRY(read(followed, Take::Rest));
+    Reading rest;
+    do {
+      if (stopped()) return {};
+      rest = TRY(search(Take::Rest));
+      if (!rest.found && !stopped()) {
+        lose_place();
+        rest = TRY(read(whole_log(), Take::Rest));
+      }
+    } while (rest.come > 0);
+    return {};
+  }
+
+ private:
+  enum class Take : uint8_t { Nothing, Rest };
+  struct Reading {
+    bool found = false;  // The known line.
+    size_t come = 0;     // Lines behind it.
+  };
+
+  bool stopped() const { return shipping_.stop.stop_requested(); }
+
+  // Docker has dropped the known line: all that it still has came later.
+  void lose_place() {
+    known_.reset();
+    base::log_warning(
+        "Docker has dropped output of container {} of task {} before it was delivered: it keeps "
+        "500 MB of a container's output.",
+        shipping_.request.container_name, shipping_.request.task_arn);
+  }
+
+  // Looks for the known line from the end of the log, where it most often is.
+  docker::Result<Reading> search(Take take) {
+    for (const int64_t tail : {1'000, 16'000, 256'000}) {
+      if (!known_) break;
+      docker::LogsRequest end = whole_log();
+      end.tail = tail;
+      const Reading reading = TRY(read(end, take));
+      if (reading.found || stopped()) return reading;
+    }
+    return read(whole_log(), take);
+  }
+
+  docker::LogsRequest whole_log() const {
+    return {.id = shipping_.request.runtime_id, .stop = shipping_.stop};
+  }
+
+  docker::Result<Reading> read(const docker::LogsRequest& request, Take take) {
+    Reading reading{.found = !known_};
+    TRY_VOID(shipping_.streams.logs(request, [&](docker::LogLine&& line) {
+      if (!reading.found) {
+        reading.found = is_known(line);
+        return !reading.found || take == Take::Rest;
+      }
+      known_ = LineMark{.time_ns = line.time_ns, .hash = base::fnv1a(line.bytes)};
+      if (line.bytes.empty()) return true;
+      ++reading.come;
+      return lines_.push({*known_, json::valid_utf8(std::move(line.bytes))});
+    }));
+    return reading;
+  }
+
+  bool is_known(const docker::LogLine& line) const {
+    if (line.time_ns != known_->time_ns) return false;
+    return !known_->hash || *known_->hash == base::fnv1a(line.bytes);
+  }
+
+  const LogShipping& shipping_;
+  std::optional<LineMark> known_;  // The last line that was read; absent before the first.
+  base::Queue<TimedLine>& lines_;
+};
+
 class Shipper {
  public:
   explicit Shipper(const LogShipping& shipping)
       : shipping_(shipping),
-        start_(starting_position(shipping)),
-        place_(start_),
-        newest_ms_(start_.newest_ns / base::ns_per_ms),
+        place_(starting_position(shipping)),
         numbered_(!shipping.request.options.contains("awslogs-stream")) {}
 
   core::OperationResult run() {
     docker::Result<void> read;
-    std::jthread reader([this, &read] {
-      read = read_all();
+    std::jthread reader([this, &read, known = place_.last] {
+      read = Reader(shipping_, known, lines_).read_all();
       lines_.close();
     });
     const bool all = deliver_all();
@@ -102,42 +159,6 @@ class Shipper {
   }
 
  private:
-  // Reads Docker's lines into the queue, all of them; on the reader's thread. dockerd (20.10) ends
-  // a log that it follows too early, and without an error, where the container ends while the
-  // reader is behind: what is missing is read once the container has ended.
-  docker::Result<void> read_all() {
-    Place read(start_);
-    size_t come = TRY(read_from(start_, true, read));
-    do {
-      if (shipping_.stop.stop_requested()) return {};
-      come = TRY(read_from(read.position(), false, read));
-    } while (come > 0);
-    return {};
-  }
-
-  // Reads on behind the lines that are known by their position, and counts in `read`. How many new
-  // ones came.
-  docker::Result<size_t> read_from(LogPosition from, bool follow, Place& read) {
-    int64_t to_skip = from.since_count;
-    size_t come = 0;
-    docker::LogsRequest request{
-        .id = shipping_.request.runtime_id, .follow = follow, .stop = shipping_.stop};
-    if (from.since_ns > 0) request.since_ns = from.since_ns;
-    TRY_VOID(shipping_.streams.logs(request, [&](docker::LogLine&& line) {
-      if (line.bytes.empty()) return true;
-      // Where Docker has dropped lines that are known, the next newer one ends the skipping.
-      const bool known = to_skip > 0 && line.time_ns <= from.newest_ns;
-      to_skip = known ? to_skip - 1 : 0;
-      if (known && !follow) return true;  // Is in the queue, or was.
-      TimedLine next{line.time_ns, known ? std::string() : json::valid_utf8(std::move(line.bytes)),
-                     known};
-      read.count(next);
-      come += known ? 0 : 1;
-      return lines_.push(std::move(next));
-    }));
-    return come;
-  }
-
   // False: stopped before the end.
   bool deliver_all() {
     while (std::optional<TimedLine> first = lines_.pop()) {
@@ -161,22 +182,19 @@ class Shipper {
 
   bool deliver_pending() {
     while (!pending_.empty()) {
-      if (pending_.front().delivered) {
-        place_.count(pending_.front());
-        pending_.pop_front();
-        continue;
-      }
       const size_t count = batch_size();
       std::vector<api::logs::InputLogEvent> events(count);
+      int64_t newest_ms = 0;  // PutLogEvents wants a request's events in the order of their times.
       for (size_t i = 0; i < count; ++i) {
-        newest_ms_ = std::max(newest_ms_, pending_[i].time_ns / base::ns_per_ms);
-        events[i].timestamp = newest_ms_;
+        newest_ms = std::max(newest_ms, ms_of(pending_[i]));
+        events[i].timestamp = newest_ms;
         events[i].message = std::move(pending_[i].text);
       }
-      if (!put(events, place_.next_event())) return false;
-      for (size_t i = 0; i < count; ++i) place_.count(pending_[i]);
+      if (!put(events, place_.next_event)) return false;
+      place_.next_event += static_cast<int64_t>(count);
+      place_.last = pending_[count - 1].mark;
       pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
-      shipping_.moved(place_.position());
+      shipping_.moved(place_);
     }
     return true;
   }
@@ -185,13 +203,11 @@ class Shipper {
   size_t batch_size() const {
     size_t count = 0;
     size_t bytes = 0;
-    const int64_t first_ms = std::max(newest_ms_, pending_.front().time_ns / base::ns_per_ms);
+    const int64_t first_ms = ms_of(pending_.front());
     while (count < pending_.size() && count < most_batch_events) {
       const TimedLine& line = pending_[count];
       bytes += line.text.size() + event_overhead;
-      const bool fits = bytes <= most_batch_bytes &&
-                        line.time_ns / base::ns_per_ms - first_ms <= most_span_ms &&
-                        !line.delivered;
+      const bool fits = bytes <= most_batch_bytes && ms_of(line) - first_ms <= most_span_ms;
       if (count > 0 && !fits) break;
       ++count;
     }
@@ -259,9 +275,7 @@ class Shipper {
   }
 
   const LogShipping& shipping_;
-  const LogPosition start_;
-  Place place_;
-  int64_t newest_ms_;
+  LogPosition place_;
   const bool numbered_;  // The stream is this container's alone.
   base::Queue<TimedLine> lines_{lines_in_memory};
   std::deque<TimedLine> pending_;

@@ -160,6 +160,67 @@ TEST_F(LogShippingTest, nothing_is_told_again_after_a_restart_at_any_line) {
   }
 }
 
+TEST_F(LogShippingTest, nothing_is_lost_after_a_clock_that_was_ahead) {
+  std::vector<std::string> written;
+  const auto write_some = [&] {
+    for (int i = 0; i < 5; ++i) {
+      write(written.emplace_back(base::format("line {}", written.size())));
+    }
+  };
+  write_some();
+  pass(std::chrono::hours(6));
+  write_some();
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  // The agent comes back after the clock was set back, and finds lines of before and after.
+  pass(std::chrono::hours(-6));
+  ASSERT_TRUE(docker_.start(id_).has_value());
+  write_some();
+  pass(std::chrono::hours(-1));
+  write_some();
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_EQ(lines(), written);
+  EXPECT_EQ(position_.next_event, std::ssize(written));
+}
+
+TEST_F(LogShippingTest, a_followed_log_that_ends_early_is_whole_though_the_clock_was_set_back) {
+  EndsEarly early(docker_, 4);
+  streams_ = &early;
+  std::vector<std::string> written;
+  for (int i = 0; i < 12; ++i) {
+    if (i % 3 == 0) pass(std::chrono::hours(i % 2 == 0 ? 6 : -8));
+    write(written.emplace_back(base::format("line {}", i)));
+  }
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_EQ(lines(), written);
+}
+
+TEST_F(LogShippingTest, a_place_far_from_the_end_of_the_log_is_found_again) {
+  write("a");
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  ASSERT_TRUE(docker_.start(id_).has_value());
+  for (int i = 0; i < 3'000; ++i) write(base::format("{}", i));
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_EQ(lines().size(), 3'001U);
+  EXPECT_EQ(lines()[1], "0");
+}
+
+TEST_F(LogShippingTest, a_line_of_an_older_agent_s_position_is_known_by_its_time) {
+  write("a");
+  write("b");
+  const int64_t first_ns =
+      std::chrono::nanoseconds(std::chrono::milliseconds(now_.time_since_epoch().count())).count();
+  position_ = {.runtime_id = id_, .next_event = 1, .last = LineMark{.time_ns = first_ns}};
+  plane_.with([](Seen& seen) { seen.groups["g"]["s"].next = 1; });
+  docker_.exit_container(id_, 0);
+  ASSERT_TRUE(ship().has_value());
+  EXPECT_THAT(lines(), ElementsAre("b"));
+}
+
 TEST_F(LogShippingTest, an_agent_that_lost_its_position_sends_again_and_the_server_keeps_one_copy) {
   write("a");
   write("b");
@@ -171,13 +232,7 @@ TEST_F(LogShippingTest, an_agent_that_lost_its_position_sends_again_and_the_serv
 }
 
 TEST_F(LogShippingTest, lines_that_docker_has_dropped_do_not_swallow_newer_ones) {
-  position_ = {
-      .runtime_id = id_,
-      .next_event = 5,
-      .since_ns = 1,
-      .since_count = 5,
-      .newest_ns =
-          std::chrono::nanoseconds((now_ - std::chrono::seconds(1)).time_since_epoch()).count()};
+  position_ = {.runtime_id = id_, .next_event = 5, .last = LineMark{.time_ns = 1, .hash = 1}};
   plane_.with([](Seen& seen) { seen.groups["g"]["s"].next = 5; });
   write("new");
   docker_.exit_container(id_, 0);
@@ -220,7 +275,7 @@ TEST_F(LogShippingTest, bytes_that_are_no_utf8_become_replacement_characters) {
   EXPECT_THAT(lines(), ElementsAre("a\xEF\xBF\xBD\xEF\xBF\xBD(b"));
 }
 
-TEST_F(LogShippingTest, times_never_go_back) {
+TEST_F(LogShippingTest, times_never_go_back_in_a_request) {
   pass(std::chrono::seconds(2));
   write("later");
   pass(std::chrono::seconds(-1));

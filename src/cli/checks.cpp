@@ -21,6 +21,7 @@
 #include "cli/installation.h"
 #include "cli/local_server.h"
 #include "gpu/nvml/nvml_devices.h"
+#include "sqlite/database.h"
 
 namespace cli {
 namespace {
@@ -83,6 +84,33 @@ Check check_room(const std::filesystem::path& dir) {
   check.state = free_mib < 100 ? CheckState::Fail : CheckState::Warn;
   check.todo = "Make room there, or name a directory on another disk with --data.";
   return check;
+}
+
+// Reading more would take too long.
+constexpr uintmax_t most_read_bytes = uintmax_t{2} << 30;
+
+Check check_file(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  std::error_code failure;
+  const uintmax_t bytes = std::filesystem::file_size(file, failure);
+  if (!failure && bytes > most_read_bytes) {
+    return {name, CheckState::Ok, base::format("{} is too big to be read here", file.string())};
+  }
+  const auto whole = [&file]() -> base::Result<void> {
+    const auto database =
+        TRY(sqlite::Database::open(file.string(), {.access = sqlite::Access::ReadOnly}));
+    return database->integrity_check();
+  }();
+  if (whole) return {name, CheckState::Ok, base::format("{} is whole", file.string())};
+  if (whole.error().code != sqlite::corrupt) {
+    return {name, CheckState::Warn, whole.error().message, "It was not looked through."};
+  }
+  const std::string todo =
+      name == "logs.db"
+          ? "Without it the log service is closed, and everything else runs. To begin "
+            "it anew, stop the server and move the file and its -wal away."
+          : "The server does not start on it: restore a backup with berth restore.";
+  return {name, CheckState::Fail, whole.error().message, todo};
 }
 
 Check check_access(const std::filesystem::path& dir) {
@@ -192,7 +220,12 @@ Check check_clock() {
 }
 
 std::vector<Check> check_data_dir(const std::filesystem::path& dir) {
-  return {check_access(dir), check_room(dir)};
+  std::vector<Check> checks{check_access(dir), check_room(dir)};
+  for (const char* const name : {"state.db", "logs.db", "secrets.db"}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(dir / name, ignored)) checks.push_back(check_file(dir / name));
+  }
+  return checks;
 }
 
 Check check_port(const std::string& listen, const std::filesystem::path& dir) {

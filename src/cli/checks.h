@@ -24,7 +24,8 @@ Check check_docker(const std::string& host, const docker::Result<docker::Runtime
 std::vector<Check> check_gpus(const docker::RuntimeInfo* docker);
 Check check_cgroups();
 Check check_clock();
-// The directory's owner and mode, or that it can be made, and the room on its disk.
+// The directory's owner and mode, or that it can be made, the room on its disk, and whether the
+// files of a server that lie in it are whole.
 std::vector<Check> check_data_dir(const std::filesystem::path& dir);
 // That the address can be listened on, or that the server of `dir` already does.
 Check check_port(const std::string& listen, const std::filesystem::path& dir);

@@ -7,9 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "base/format.h"
 #include "cli/installation.h"
 #include "cli/local_server.h"
+#include "sqlite/database.h"
 
 namespace cli {
 namespace {
@@ -48,6 +51,25 @@ TEST_F(Checks, a_directory_that_is_not_there_yet_is_well_and_is_not_made) {
 TEST_F(Checks, a_file_in_the_place_of_the_directory_is_a_failure) {
   const auto checks = check_data_dir("/dev/null");
   EXPECT_EQ(checks[0].state, CheckState::Fail);
+}
+
+TEST_F(Checks, a_damaged_file_is_named_and_the_others_are_well) {
+  for (const char* const name : {"state.db", "logs.db"}) {
+    const auto database = sqlite::Database::open((dir_ / name).string(), {});
+    ASSERT_TRUE((*database)->execute("CREATE TABLE t(a); INSERT INTO t VALUES(zeroblob(20000))"));
+    ASSERT_TRUE((*database)->checkpoint());
+  }
+  std::fstream file(dir_ / "logs.db", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4096);
+  file << std::string(64, '\xFF');
+  file.close();
+  const auto checks = check_data_dir(dir_);
+  ASSERT_EQ(checks.size(), 4U);
+  EXPECT_EQ(checks[2].state, CheckState::Ok) << checks[2].detail;
+  EXPECT_EQ(checks[3].name, "logs.db");
+  EXPECT_EQ(checks[3].state, CheckState::Fail) << checks[3].detail;
+  EXPECT_NE(checks[3].detail.find((dir_ / "logs.db").string()), std::string::npos);
+  EXPECT_NE(checks[3].todo.find("move the file"), std::string::npos);
 }
 
 TEST_F(Checks, a_taken_port_is_a_failure_and_a_free_one_is_not) {

@@ -21,6 +21,8 @@
 namespace cli {
 namespace {
 
+constexpr int64_t most_quota_mib = int64_t{1} << 30;
+
 base::LogLevel level_of(const std::string& text) {
   if (text == "debug") return base::LogLevel::Debug;
   if (text == "warning") return base::LogLevel::Warning;
@@ -121,6 +123,10 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.port = address.port;
   made.advertised_url = options.advertise;
   made.logs_path = (dir / "logs.db").string();
+  made.logs_limits = {.retention_days = options.log_retention_days,
+                      .group_bytes = options.log_group_quota_mib << 20,
+                      .file_bytes = options.log_quota_mib << 20,
+                      .disk_bytes = logs::disk_reserve(made.logs_path)};
   made.rate_limit = options.rate_limit;
   made.max_connections = most_connections();
   made.settings.account = {local.credentials.region, local.credentials.account};
@@ -196,6 +202,23 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
       .add_option("--gpus-per-instance", options.gpus_per_instance,
                   "GPUs that a machine may register, MIG devices counted one each.")
       ->check(CLI::Range(size_t{1}, size_t{1'000}))
+      ->capture_default_str();
+  command
+      .add_option("--log-retention", options.log_retention_days,
+                  "Days for which the events of log groups are kept that have no retention of "
+                  "their own. 0: for ever.")
+      ->check(CLI::Range(0, 3'653))
+      ->capture_default_str();
+  command
+      .add_option("--log-group-quota", options.log_group_quota_mib,
+                  "MiB of events that one log group keeps; its oldest are removed. 0: no limit.")
+      ->check(CLI::Range(int64_t{0}, most_quota_mib))
+      ->capture_default_str();
+  command
+      .add_option("--log-quota", options.log_quota_mib,
+                  "MiB that all events take in the data directory; the oldest of the largest log "
+                  "group are removed. 0: no limit.")
+      ->check(CLI::Range(int64_t{0}, most_quota_mib))
       ->capture_default_str();
   command.add_flag("--tls", options.tls.own_authority,
                    "Serve https with a certificate of the server's own authority, which is kept in "

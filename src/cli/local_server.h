@@ -31,6 +31,9 @@ struct ServerCommand {
   int32_t replace_after_seconds = 600;
   int64_t rate_limit = 5'000;
   size_t gpus_per_instance = 64;
+  int32_t log_retention_days = 30;
+  int64_t log_group_quota_mib = 2'048;
+  int64_t log_quota_mib = 8'192;
   std::string machines;  // "exec:FOLDER" or "emulated"; empty: none is launched.
   int32_t scaling_interval_seconds = 60;
   int32_t machine_join_seconds = 900;

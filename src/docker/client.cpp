@@ -295,7 +295,7 @@ Result<void> DockerClient::logs(const LogsRequest& request, const OnLogLine& on_
             .timeout = timeouts_.short_call};
   // A container that is silent and not followed must still end at some time.
   if (!request.follow) sent.inactivity_timeout = timeouts_.short_call;
-  if (request.since_ns) sent.path += base::format("&since={}", format_since(*request.since_ns));
+  if (request.tail) sent.path += base::format("&tail={}", *request.tail);
   LogDemultiplexer demultiplexer(state.tty ? LogForm::Raw : LogForm::Multiplexed);
   std::optional<Error> failure;
   bool ended_by_caller = false;

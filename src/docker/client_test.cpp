@@ -310,7 +310,7 @@ TEST(Client, logs_are_read_in_the_form_that_the_container_has) {
   Session session(
       {answer("GET /v1.41/containers/a/json", 200, inspect + "false}}"),
        answer("GET "
-              "/v1.41/containers/f8/logs?stdout=1&stderr=1&timestamps=1&follow=0&since=0.000000009",
+              "/v1.41/containers/f8/logs?stdout=1&stderr=1&timestamps=1&follow=0&tail=9",
               200, frames),
        answer("GET /v1.41/containers/a/json", 200, inspect + "true}}"),
        answer("GET /v1.41/containers/f8/logs?stdout=1&stderr=1&timestamps=1&follow=1", 200,
@@ -320,10 +320,8 @@ TEST(Client, logs_are_read_in_the_form_that_the_container_has) {
     lines.push_back(std::move(line));
     return true;
   };
-  EXPECT_TRUE(session.client->logs({.id = "a", .since_ns = 9, .stop = {}}, on_line).has_value());
-  EXPECT_TRUE(session.client
-                  ->logs({.id = "a", .since_ns = std::nullopt, .follow = true, .stop = {}}, on_line)
-                  .has_value());
+  EXPECT_TRUE(session.client->logs({.id = "a", .tail = 9, .stop = {}}, on_line).has_value());
+  EXPECT_TRUE(session.client->logs({.id = "a", .follow = true, .stop = {}}, on_line).has_value());
   EXPECT_EQ(session.last().inactivity_timeout.count(), 0);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0].bytes, "out");

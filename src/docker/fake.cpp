@@ -316,9 +316,9 @@ Result<void> FakeRuntime::logs(const LogsRequest& request, const OnLogLine& on_l
     TRY_VOID(perform(*state, Operation::Logs, request.id, [&]() -> Result<void> {
       FakeContainer* container = state->find(request.id);
       if (container == nullptr) return no_such_container(Operation::Logs, request.id);
-      for (const LogLine& line : container->log) {
-        if (!request.since_ns || line.time_ns >= *request.since_ns) past.push_back(line);
-      }
+      const auto kept = std::ssize(container->log);
+      const auto wanted = std::min<ptrdiff_t>(request.tail.value_or(kept), kept);
+      past.assign(container->log.end() - wanted, container->log.end());
       if (request.follow && request.stop.stop_possible() && container->running()) {
         container->followers.push_back(queue);
       } else {

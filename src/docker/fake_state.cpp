@@ -79,6 +79,13 @@ int64_t FakeRuntime::State::next_time_ns() {
   return last_time_ns;
 }
 
+int64_t FakeRuntime::State::log_time_ns(const FakeContainer& container) const {
+  const int64_t now_ms = now.time_since_epoch().count();
+  const int64_t last_ns = container.log.empty() ? -1 : container.log.back().time_ns;
+  return last_ns / base::ns_per_ms == now_ms && last_ns >= 0 ? last_ns + 1
+                                                             : now_ms * base::ns_per_ms;
+}
+
 Result<CreatedContainer> FakeRuntime::State::create(const std::string& name,
                                                     const json::Value& body) {
   const std::string image = body["Image"].text_or("");
@@ -184,7 +191,7 @@ void FakeRuntime::State::remove(FakeContainer& container) {
 
 void FakeRuntime::State::write_log(FakeContainer& container, OutputStream stream,
                                    std::string line) {
-  container.log.push_back({stream, next_time_ns(), std::move(line)});
+  container.log.push_back({stream, log_time_ns(container), std::move(line)});
   for (const auto& follower : container.followers) {
     // A follower that has gone closed its queue; any other has room.
     CHECK(follower->try_push(LogLine(container.log.back())) || follower->closed());

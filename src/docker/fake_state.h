@@ -66,6 +66,8 @@ struct FakeRuntime::State {
   std::optional<FakeFailure> count_call(Operation operation, const std::string& subject);
   // Grows with every call, so that no two events or lines share a time.
   int64_t next_time_ns();
+  // Of the container's next line: as the clock stands, also where it was set back.
+  int64_t log_time_ns(const FakeContainer& container) const;
 
   Result<CreatedContainer> create(const std::string& name, const json::Value& body);
   Result<void> start(FakeContainer& container);

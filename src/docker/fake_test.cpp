@@ -193,7 +193,7 @@ TEST_F(Fake, followed_logs_end_with_the_container) {
   std::stop_source source;
   std::thread follower([&] {
     const auto ended =
-        fake.logs({.id = id, .since_ns = std::nullopt, .follow = true, .stop = source.get_token()},
+        fake.logs({.id = id, .follow = true, .stop = source.get_token()},
                   [&heard](LogLine&& line) { return heard.push(std::move(line.bytes)); });
     EXPECT_TRUE(ended.has_value());
   });
@@ -204,7 +204,7 @@ TEST_F(Fake, followed_logs_end_with_the_container) {
   follower.join();
 }
 
-TEST_F(Fake, logs_can_be_read_from_a_time_on) {
+TEST_F(Fake, the_last_lines_of_a_log_can_be_read_alone) {
   const std::string id = run("a");
   fake.write_log(id, OutputStream::Stdout, "one");
   fake.write_log(id, OutputStream::Stderr, "two");
@@ -216,10 +216,32 @@ TEST_F(Fake, logs_can_be_read_from_a_time_on) {
   EXPECT_TRUE(fake.logs({.id = id, .stop = {}}, collect).has_value());
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_LT(lines[0].time_ns, lines[1].time_ns);
-  const int64_t second = lines[1].time_ns;
-  EXPECT_TRUE(fake.logs({.id = id, .since_ns = second, .stop = {}}, collect).has_value());
+  EXPECT_TRUE(fake.logs({.id = id, .tail = 1, .stop = {}}, collect).has_value());
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[2].bytes, "two");
+  EXPECT_TRUE(fake.logs({.id = id, .tail = 5, .stop = {}}, collect).has_value());
+  EXPECT_EQ(lines.size(), 5U);
+}
+
+TEST_F(Fake, the_times_of_a_log_follow_the_clock_back) {
+  const std::string id = run("a");
+  const base::Time now{std::chrono::hours(500'000)};
+  fake.set_time(now);
+  fake.write_log(id, OutputStream::Stdout, "one");
+  fake.set_time(now - std::chrono::hours(6));
+  fake.write_log(id, OutputStream::Stdout, "two");
+  fake.write_log(id, OutputStream::Stdout, "three");
+  std::vector<int64_t> times;
+  EXPECT_TRUE(fake.logs({.id = id, .stop = {}},
+                        [&times](LogLine&& line) {
+                          times.push_back(line.time_ns);
+                          return true;
+                        })
+                  .has_value());
+  ASSERT_EQ(times.size(), 3U);
+  EXPECT_LT(times[1], times[0]);
+  EXPECT_LT(times[1], times[2]);
+  EXPECT_LT(times[2], times[0]);
 }
 
 TEST_F(Fake, health_and_vanishing_are_told) {

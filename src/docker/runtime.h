@@ -175,8 +175,9 @@ inline constexpr size_t max_log_line_bytes = 262'118;
 
 struct LogsRequest {
   std::string id;
-  // Nanoseconds since 1970, inclusive: lines with this very time are told (again).
-  std::optional<int64_t> since_ns{};
+  // Only the last so many pieces of what is kept: a line longer than 16 KiB is several of them, and
+  // the first one told may be the end of such a line. All that is kept without it.
+  std::optional<int64_t> tail{};
   // Goes on until the container has stopped. Docker 20.10 may end it early where the reader is
   // slow: what is not told yet is had by asking again.
   bool follow = false;

@@ -11,6 +11,7 @@
 #include "logs/tables/events.h"
 #include "logs/tables/groups.h"
 #include "logs/tables/streams.h"
+#include "logs/writer.h"
 
 namespace logs {
 
@@ -27,6 +28,7 @@ struct Context {
   Streams& streams;
   Events& events;
   JsonFields& json_fields;
+  const Writer& writer;  // Who calls.
   base::Time now;
 };
 

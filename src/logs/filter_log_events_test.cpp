@@ -259,5 +259,36 @@ RC_GTEST_FIXTURE_PROP(filter_log_events, answers_what_a_simple_model_answers, ()
   RC_ASSERT(filter_all(request) == all);
 }
 
+TEST_F(filter_log_events, one_call_reads_so_many_fields_at_most_and_its_token_leads_on) {
+  logs.create_stream("g", "s");
+  std::vector<Line> lines;
+  for (int i = 0; i < 5'000; ++i) lines.push_back({ms_before_now(1), R"({"a": 1})"});
+  logs.put(put_request("g", "s", lines));
+  wire::FilterLogEventsRequest request = filter_request();
+  std::string pattern = "{ $.a = 0";
+  for (int i = 1; i < 60; ++i) pattern += " || $.a = 0";
+  request.filter_pattern = pattern + " }";
+  int pages = 1;
+  for (auto page = filter(request); page.next_token; page = filter(request)) {
+    EXPECT_TRUE(page.events.empty());
+    request.next_token = page.next_token;
+    ++pages;
+  }
+  EXPECT_EQ(pages, 7);  // 61 of 50,000 an event.
+}
+
+TEST_F(filter_log_events, one_call_looks_for_so_many_terms_at_most) {
+  logs.create_stream("g", "s");
+  for (int i = 0; i < 40; ++i) {
+    logs.put(put_request("g", "s", {{ms_before_now(1), std::string(200'000, 'a')}}));
+  }
+  wire::FilterLogEventsRequest request = filter_request();
+  std::string pattern;
+  for (int i = 0; i < 100; ++i) pattern += "-b ";
+  request.filter_pattern = pattern;
+  EXPECT_TRUE(filter(request).next_token.has_value());
+  EXPECT_EQ(filter_all(request).size(), 40U);
+}
+
 }  // namespace
 }  // namespace logs

@@ -38,6 +38,9 @@ namespace {
 
 using Kind = Condition::Kind;
 
+// Source: CloudWatch Logs API reference, FilterLogEvents, filterPattern.
+constexpr size_t longest_pattern = 1'024;
+
 std::unexpected<base::Error> invalid(std::string_view why) {
   return base::fail("InvalidParameterException", base::format("Invalid filter pattern: {}", why));
 }
@@ -334,6 +337,10 @@ base::Result<bool> satisfies(const Condition& condition, std::string_view messag
 }  // namespace
 
 base::Result<FilterPattern> FilterPattern::parse(std::string_view text) {
+  if (text.size() > longest_pattern) {
+    return invalid(
+        base::format("it has {} bytes, and at most {} are taken.", text.size(), longest_pattern));
+  }
   FilterPattern pattern;
   Reader reader{text};
   if (reader.take("{")) {

@@ -42,12 +42,15 @@ class FilterPattern {
   // Matches every message.
   FilterPattern() = default;
 
-  // Errors: InvalidParameterException that names what is wrong; space-delimited patterns ([...])
-  // and regular expressions (%...%) are refused so.
+  // Errors: InvalidParameterException that names what is wrong; more than 1,024 bytes,
+  // space-delimited patterns ([...]) and regular expressions (%...%) are refused so.
   static base::Result<FilterPattern> parse(std::string_view text);
 
   // Errors: those of `read_field`, which only a JSON pattern calls.
   base::Result<bool> matches(std::string_view message, const ReadField& read_field) const;
+
+  // How many times a message may be looked through for the terms.
+  size_t terms() const { return required_.size() + any_of_.size() + excluded_.size(); }
 
  private:
   bool matches_terms(std::string_view message) const;

@@ -220,5 +220,12 @@ RC_GTEST_FIXTURE_PROP(filter_pattern, every_selector_is_one_that_can_be_read, ()
   RC_ASSERT(result.has_value());
 }
 
+TEST(filter_pattern_text, is_no_longer_than_cloudwatch_logs_takes) {
+  EXPECT_TRUE(FilterPattern::parse(std::string(1'024, 'a')));
+  const auto refused = FilterPattern::parse(std::string(1'025, 'a'));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "InvalidParameterException");
+}
+
 }  // namespace
 }  // namespace logs

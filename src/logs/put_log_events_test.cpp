@@ -165,7 +165,31 @@ TEST_F(put_log_events, a_batch_of_rejected_events_only_stores_nothing) {
   EXPECT_EQ(logs.describe_stream("g", "s").last_ingestion_time, std::nullopt);
 }
 
-TEST_F(put_log_events, a_repeated_batch_of_an_agent_is_stored_once) {
+const Writer agent{.kind = Writer::Kind::Agent, .instance = "arn:instance/one"};
+const Writer role{.kind = Writer::Kind::TaskRole};
+const Writer other_agent{.kind = Writer::Kind::Agent, .instance = "arn:instance/two"};
+
+// The stream is the agent's that calls.
+struct numbered_log_events : put_log_events {
+  numbered_log_events() {
+    logs.writer = agent;
+    ask_for("s");
+  }
+
+  std::string ask_for(const std::string& stream) {
+    wire::CreateLogStreamRequest request;
+    request.log_group_name = "g";
+    request.log_stream_name = stream;
+    return logs.error("CreateLogStream", request).code;
+  }
+  std::vector<int64_t> times() {
+    std::vector<int64_t> found;
+    for (const Seen& seen : logs.read("g", "s")) found.push_back(seen.timestamp);
+    return found;
+  }
+};
+
+TEST_F(numbered_log_events, a_repeated_batch_of_an_agent_is_stored_once) {
   const auto batch = put_request("g", "s", {{ms_before_now(2), "0"}, {ms_before_now(1), "1"}}, 0);
   EXPECT_EQ(logs.put(batch).berth_next_position, 2);
   EXPECT_EQ(logs.put(batch).berth_next_position, 2);
@@ -173,7 +197,7 @@ TEST_F(put_log_events, a_repeated_batch_of_an_agent_is_stored_once) {
   EXPECT_EQ(logs.describe_stream("g", "s").berth_next_position, 2);
 }
 
-TEST_F(put_log_events, of_an_overlapping_batch_only_the_rest_is_stored) {
+TEST_F(numbered_log_events, of_an_overlapping_batch_only_the_rest_is_stored) {
   const int64_t time = ms_before_now(1);
   logs.put(put_request("g", "s", {{time, "0"}, {time, "1"}}, 0));
   EXPECT_EQ(logs.put(put_request("g", "s", {{time, "1"}, {time, "2"}}, 1)).berth_next_position, 3);
@@ -181,17 +205,15 @@ TEST_F(put_log_events, of_an_overlapping_batch_only_the_rest_is_stored) {
   EXPECT_EQ(messages(), (Texts{"0", "1", "2"}));
 }
 
-TEST_F(put_log_events, positions_go_on_behind_a_gap_and_behind_rejected_events) {
-  logs.put(put_request("g", "s", {{ms_before_now(15 * day), "old"}, {ms_before_now(1), "5"}}, 4));
+TEST_F(numbered_log_events, positions_go_on_behind_a_gap) {
+  logs.put(put_request("g", "s", {{ms_before_now(2), "4"}, {ms_before_now(1), "5"}}, 4));
   const auto answer = logs.put(put_request("g", "s", {{ms_before_now(1), "9"}}, 9));
   EXPECT_EQ(answer.berth_next_position, 10);
-  EXPECT_EQ(
-      logs.put(put_request("g", "s", {{ms_before_now(15 * day), "old"}}, 4)).berth_next_position,
-      10);
-  EXPECT_EQ(messages(), (Texts{"5", "9"}));
+  EXPECT_EQ(logs.put(put_request("g", "s", {{ms_before_now(1), "4"}}, 4)).berth_next_position, 10);
+  EXPECT_EQ(messages(), (Texts{"4", "5", "9"}));
 }
 
-TEST_F(put_log_events, a_stream_made_anew_takes_the_agents_next_events) {
+TEST_F(numbered_log_events, a_stream_made_anew_takes_the_agents_next_events) {
   const int64_t time = ms_before_now(1);
   logs.put(put_request("g", "s", {{time, "0"}, {time, "1"}}, 0));
   wire::DeleteLogStreamRequest remove;
@@ -203,7 +225,7 @@ TEST_F(put_log_events, a_stream_made_anew_takes_the_agents_next_events) {
   EXPECT_EQ(messages(), (Texts{"2"}));
 }
 
-TEST_F(put_log_events, events_without_positions_leave_the_agents_position_alone) {
+TEST_F(numbered_log_events, events_without_positions_leave_the_agents_position_alone) {
   const int64_t time = ms_before_now(1);
   logs.put(put_request("g", "s", {{time, "0"}}, 0));
   EXPECT_EQ(logs.put(put_request("g", "s", {{time, "by hand"}})).berth_next_position, std::nullopt);
@@ -211,7 +233,7 @@ TEST_F(put_log_events, events_without_positions_leave_the_agents_position_alone)
   EXPECT_EQ(messages(), (Texts{"0", "by hand", "1"}));
 }
 
-TEST_F(put_log_events, absurd_positions_are_refused) {
+TEST_F(numbered_log_events, absurd_positions_are_refused) {
   for (const int64_t position : {int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
     const base::Error error =
         logs.error("PutLogEvents", put_request("g", "s", {{ms_before_now(1), "m"}}, position));
@@ -220,9 +242,97 @@ TEST_F(put_log_events, absurd_positions_are_refused) {
   }
 }
 
+TEST_F(numbered_log_events, only_an_agent_that_asked_for_the_stream_numbers_or_writes_its_events) {
+  logs.put(put_request("g", "s", {{ms_before_now(3), "0"}}, 0));
+  logs.writer = role;
+  const int64_t far = int64_t{1} << 61;
+  EXPECT_EQ(logs.error("PutLogEvents", put_request("g", "s", {{ms_before_now(2), "x"}}, far)).code,
+            "AccessDeniedException");
+  logs.writer = other_agent;
+  EXPECT_EQ(logs.error("PutLogEvents", put_request("g", "s", {{ms_before_now(2), "x"}}, far)).code,
+            "AccessDeniedException");
+  EXPECT_EQ(logs.error("PutLogEvents", put_request("g", "s", {{ms_before_now(2), "x"}})).code,
+            "AccessDeniedException");
+  logs.writer = agent;
+  logs.put(put_request("g", "s", {{ms_before_now(1), "1"}}, 1));
+  EXPECT_EQ(messages(), (Texts{"0", "1"}));
+  // A role writes without numbers, and harms nobody's.
+  logs.writer = role;
+  logs.put(put_request("g", "s", {{ms_before_now(1), "by hand"}}));
+  EXPECT_EQ(messages(), (Texts{"0", "1", "by hand"}));
+}
+
+TEST_F(numbered_log_events, a_stream_of_several_agents_is_each_one_s_that_asked_for_it) {
+  logs.writer = other_agent;
+  EXPECT_EQ(ask_for("s"), "ResourceAlreadyExistsException");
+  logs.put(put_request("g", "s", {{ms_before_now(2), "two"}}));
+  logs.writer = agent;
+  logs.put(put_request("g", "s", {{ms_before_now(1), "one"}}));
+  EXPECT_EQ(messages(), (Texts{"two", "one"}));
+}
+
+TEST_F(numbered_log_events, a_stream_that_was_deleted_is_no_longer_the_agent_s) {
+  logs.writer = {};
+  wire::DeleteLogStreamRequest remove;
+  remove.log_group_name = "g";
+  remove.log_stream_name = "s";
+  logs.call<wire::DeleteLogStreamResponse>("DeleteLogStream", remove);
+  logs.create_stream("g", "s");
+  logs.writer = agent;
+  EXPECT_EQ(logs.error("PutLogEvents", put_request("g", "s", {{ms_before_now(1), "x"}})).code,
+            "AccessDeniedException");
+}
+
+TEST_F(numbered_log_events, the_streams_of_sessions_are_the_server_s_alone) {
+  const std::string session = "ecs-execute-command-0123456789abcdef0";
+  for (const Writer& writer : {Writer{}, role, agent}) {
+    logs.writer = writer;
+    EXPECT_EQ(ask_for(session), "AccessDeniedException");
+  }
+  logs.writer = {.kind = Writer::Kind::Server};
+  logs.create_stream("g", session);
+  logs.put(put_request("g", session, {{ms_before_now(2), "0"}}, 0));
+  for (const Writer& writer : {Writer{}, role, agent}) {
+    logs.writer = writer;
+    EXPECT_EQ(logs.error("PutLogEvents", put_request("g", session, {{ms_before_now(1), "x"}})).code,
+              "AccessDeniedException");
+  }
+  EXPECT_EQ(logs.read("g", session).size(), 1U);
+}
+
+TEST_F(numbered_log_events, a_line_is_kept_whatever_its_clock_said_and_in_its_order) {
+  logs.put(put_request("g", "s", {{ms_before_now(-6 * hour), "ahead"}}, 0));
+  logs.put(put_request("g", "s", {{ms_before_now(-2 * hour), "taken"}}, 1));
+  logs.put(put_request("g", "s", {{ms_before_now(hour), "back"}}, 2));
+  const auto answer = logs.put(put_request("g", "s", {{0, "no clock"}, {5, "at all"}}, 3));
+  EXPECT_FALSE(answer.rejected_log_events_info);
+  EXPECT_EQ(messages(), (Texts{"ahead", "taken", "back", "no clock", "at all"}));
+  const int64_t taken = ms_before_now(-2 * hour);
+  EXPECT_EQ(times(), (std::vector<int64_t>{ms_before_now(0), taken, taken, taken, taken}));
+}
+
+TEST_F(numbered_log_events, lines_of_a_server_whose_clock_was_set_back_keep_their_order) {
+  logs.now = test_now + std::chrono::hours(6);
+  logs.put(put_request("g", "s", {{ms_before_now(-6 * hour), "0"}}, 0));
+  logs.now = test_now;
+  logs.put(put_request("g", "s", {{ms_before_now(0), "1"}}, 1));
+  EXPECT_EQ(messages(), (Texts{"0", "1"}));
+}
+
+TEST_F(numbered_log_events, a_line_that_is_too_old_is_there_to_be_read) {
+  wire::PutRetentionPolicyRequest retention;
+  retention.log_group_name = "g";
+  retention.retention_in_days = 1;
+  logs.call<wire::PutRetentionPolicyResponse>("PutRetentionPolicy", retention);
+  logs.put(put_request("g", "s", {{0, "old"}}, 0));
+  ASSERT_TRUE(logs.service->sweep(logs.now).has_value());
+  EXPECT_EQ(messages(), (Texts{"old"}));
+}
+
 // An agent that loses answers, repeats batches cut anew and starts again from any acknowledged
 // position, against a server that starts again as well.
-RC_GTEST_FIXTURE_PROP(put_log_events, at_least_once_shipping_stores_every_line_exactly_once, ()) {
+RC_GTEST_FIXTURE_PROP(numbered_log_events, at_least_once_shipping_stores_every_line_exactly_once,
+                      ()) {
   const auto total = *rc::gen::inRange<int64_t>(1, 60);
   const auto line = [](int64_t index) {
     return Line{ms_before_now(1000 - index / 3), std::to_string(index)};

@@ -14,6 +14,7 @@ enum SweepQuery : uint8_t {
   NextDeletedGroup,
   ForgetDeletedStream,
   ForgetDeletedGroup,
+  BytesInUse,
   SweepQueryCount,
 };
 
@@ -22,6 +23,8 @@ constexpr std::array<const char*, SweepQueryCount> sweep_queries = {
     "SELECT id FROM deleted_group ORDER BY id LIMIT 1",
     "DELETE FROM deleted_stream WHERE id = ?",
     "DELETE FROM deleted_group WHERE id = ?",
+    "SELECT (page_count - freelist_count) * page_size "
+    "FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
 };
 
 }  // namespace
@@ -52,42 +55,92 @@ base::Result<int64_t> Sweeper::sweep_deleted(Events& events, Scope scope, int64_
   return removed;
 }
 
-base::Result<int64_t> Sweeper::sweep_expired(const Group& group, Events& events, Groups& groups,
-                                             Streams& streams, const Range& range, int64_t limit) {
-  const auto keys = TRY(events.keys(Scope::Group, group.id, range, limit));
+base::Result<int64_t> Sweeper::remove_oldest(const Group& group, Tables tables,
+                                             const Removal& removal) {
+  const auto keys = TRY(tables.events.keys(Scope::Group, group.id, removal.range, removal.events));
   std::map<int64_t, int64_t> bytes_of_stream;
+  int64_t removed = 0;
+  int64_t removed_bytes = 0;
   for (const EventKey& key : keys) {
-    const Event event = TRY(events.read(key));
-    bytes_of_stream[key.stream_id] += std::ssize(event.message) + event_overhead_bytes;
-    TRY_VOID(events.remove(key));
+    if (removed_bytes >= removal.bytes) break;
+    const Event event = TRY(tables.events.read(key));
+    const int64_t bytes = std::ssize(event.message) + event_overhead_bytes;
+    bytes_of_stream[key.stream_id] += bytes;
+    removed_bytes += bytes;
+    TRY_VOID(tables.events.remove(key));
+    ++removed;
   }
   int64_t bytes_of_group = 0;
   for (const auto& [id, bytes] : bytes_of_stream) {
-    auto stream = TRY(streams.find(id));
+    auto stream = TRY(tables.streams.find(id));
     if (!stream) continue;  // Deleted: its bytes were taken off the group then.
     bytes_of_group += bytes;
     stream->stored_bytes -= bytes;
-    const auto first = TRY(events.first_timestamp(id));
+    const auto first = TRY(tables.events.first_timestamp(id));
     stream->first_event_timestamp = first.value_or(-1);
     if (!first) stream->last_event_timestamp = -1;
-    TRY_VOID(streams.update(*stream));
+    TRY_VOID(tables.streams.update(*stream));
   }
-  if (bytes_of_group > 0) TRY_VOID(groups.add_stored_bytes(group.id, -bytes_of_group));
-  return std::ssize(keys);
+  if (bytes_of_group > 0) TRY_VOID(tables.groups.add_stored_bytes(group.id, -bytes_of_group));
+  return removed;
 }
 
-base::Result<int64_t> Sweeper::sweep(Groups& groups, Streams& streams, Events& events,
-                                     base::Time now, int64_t limit) {
-  int64_t removed = TRY(sweep_deleted(events, Scope::Stream, limit));
-  if (removed < limit) removed += TRY(sweep_deleted(events, Scope::Group, limit - removed));
-  for (const Group& group : TRY(groups.expiring())) {
+base::Result<int64_t> Sweeper::bytes_in_use() {
+  sqlite::Statement& row = statements_[BytesInUse];
+  if (!TRY(row.step())) return 0;
+  const int64_t bytes = row.column_int64(0);
+  row.reset();
+  return bytes;
+}
+
+base::Result<int64_t> Sweeper::sweep_expired(Tables tables, const Limits& limits, base::Time now,
+                                             int64_t limit) {
+  int64_t removed = 0;
+  for (const Group& group : TRY(tables.groups.expiring(limits.retention_days > 0))) {
     if (removed == limit) break;
-    const base::Time cutoff = now - std::chrono::days(*group.retention_in_days);
+    const auto kept = std::chrono::days(group.retention_in_days.value_or(limits.retention_days));
     // Up to the cutoff, without it: every id is above 0.
-    const Range range{.upper = {.timestamp = cutoff.time_since_epoch().count(), .id = 0}};
-    removed += TRY(sweep_expired(group, events, groups, streams, range, limit - removed));
+    const int64_t cutoff = (now - kept).time_since_epoch().count();
+    removed += TRY(remove_oldest(
+        group, tables,
+        {.range = {.upper = {.timestamp = cutoff, .id = 0}}, .events = limit - removed}));
   }
   return removed;
+}
+
+base::Result<int64_t> Sweeper::sweep_over_quota(Tables tables, const Limits& limits, int64_t limit,
+                                                Swept& swept) {
+  int64_t removed = 0;
+  const auto remove = [&](const Group& group, int64_t bytes) -> base::Result<void> {
+    removed += TRY(remove_oldest(group, tables, {.events = limit - removed, .bytes = bytes}));
+    swept.over_quota.push_back(group.name);
+    return {};
+  };
+  if (limits.group_bytes > 0) {
+    for (const Group& group : TRY(tables.groups.larger_than(limits.group_bytes))) {
+      if (removed == limit) return removed;
+      TRY_VOID(remove(group, group.stored_bytes - limits.group_bytes));
+    }
+  }
+  if (limits.file_bytes == 0 || removed == limit) return removed;
+  const int64_t in_use = TRY(bytes_in_use());
+  if (in_use <= limits.file_bytes) return removed;
+  const auto largest = TRY(tables.groups.largest());
+  if (largest && largest->stored_bytes > 0) TRY_VOID(remove(*largest, in_use - limits.file_bytes));
+  return removed;
+}
+
+base::Result<Swept> Sweeper::sweep(Tables tables, const Limits& limits, base::Time now,
+                                   int64_t limit) {
+  Swept swept;
+  int64_t removed = TRY(sweep_deleted(tables.events, Scope::Stream, limit));
+  if (removed < limit) {
+    removed += TRY(sweep_deleted(tables.events, Scope::Group, limit - removed));
+  }
+  if (removed < limit) removed += TRY(sweep_expired(tables, limits, now, limit - removed));
+  if (removed < limit) removed += TRY(sweep_over_quota(tables, limits, limit - removed, swept));
+  swept.more = removed == limit;
+  return swept;
 }
 
 }  // namespace logs

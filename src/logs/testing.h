@@ -47,10 +47,36 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-inline std::unique_ptr<Service> open_service(const std::string& path) {
-  auto service = Service::open(path, "eu-west-1", "123456789012");
+inline std::unique_ptr<Service> open_service(const std::string& path, const Limits& limits = {}) {
+  auto service = Service::open(path, "eu-west-1", "123456789012", limits);
   CHECK(service.has_value());
   return *std::move(service);
+}
+
+// Runs `sql` while the file has no index of its events by group, whose pages stay as they are.
+inline void change_behind_the_index(const std::string& path, const std::string& sql) {
+  const auto run = [&path](const std::string& text) {
+    const auto database = sqlite::Database::open(path, {});
+    CHECK(database.has_value());
+    CHECK((*database)->execute("PRAGMA writable_schema=1;" + text).has_value());
+  };
+  run("CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE name = 'event_by_group';"
+      "DELETE FROM sqlite_master WHERE name = 'event_by_group';");
+  run(sql + "INSERT INTO sqlite_master SELECT * FROM kept; DROP TABLE kept;");
+}
+// Removes all events and leaves their entries in the index, as a damaged page does.
+inline void remove_event_behind_its_index(const std::string& path) {
+  change_behind_the_index(path, "DELETE FROM event;");
+}
+// Removes the entries and leaves the events.
+inline void empty_the_index(const std::string& path) {
+  {
+    const auto database = sqlite::Database::open(path, {});
+    CHECK((*database)
+              ->execute("CREATE TABLE events AS SELECT * FROM event; DELETE FROM event;")
+              .has_value());
+  }
+  change_behind_the_index(path, "INSERT INTO event SELECT * FROM events; DROP TABLE events;");
 }
 
 inline const api::Operation& operation(std::string_view name) {
@@ -76,15 +102,16 @@ struct TestLogs {
   TemporaryDirectory directory;
   std::unique_ptr<Service> service = open_service(directory.file());
   base::Time now = test_now;
+  Writer writer = {};  // Who makes the calls.
 
-  void reopen() {
+  void reopen(const Limits& limits = {}) {
     service.reset();
-    service = open_service(directory.file());
+    service = open_service(directory.file(), limits);
   }
 
   template <class Request>
   base::Result<api::Any> try_call(std::string_view name, Request request) {
-    return service->handle(operation(name), api::Any::make(std::move(request)), now);
+    return service->handle(operation(name), api::Any::make(std::move(request)), now, writer);
   }
 
   template <class Response, class Request>

@@ -113,6 +113,11 @@ control::SessionOpened session_of(control::SessionId session, const std::string&
 AgentSockets::AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock)
     : core_(core), loop_(loop), clock_(clock) {}
 
+std::string AgentSockets::instance_of(std::string_view target) {
+  const bool acs = target.substr(0, target.find('?')) == acs_path;
+  return api::query_parameter(target, acs ? "containerInstanceArn" : "containerInstance");
+}
+
 base::Result<void> AgentSockets::open(const net::HttpRequest& request, const auth::Caller& caller,
                                       const net::Upgrade& upgrade) {
   const std::string_view path =
@@ -125,8 +130,7 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
   }
   const std::string cluster =
       cluster_of(api::query_parameter(request.target, acs ? "clusterArn" : "cluster"));
-  const std::string instance =
-      api::query_parameter(request.target, acs ? "containerInstanceArn" : "containerInstance");
+  const std::string instance = instance_of(request.target);
   if (instance.empty()) {
     return base::fail("InvalidParameterException",
                       "The query names no container instance: containerInstanceArn is missing.");
@@ -135,14 +139,6 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                                 .operation = acs ? "Poll" : "StartTelemetrySession",
                                 .cluster = cluster,
                                 .container_instance = instance}));
-  if (!handshakes_.pass(base::format("{} {}", caller.access_key_id, instance), "Poll",
-                        clock_.monotonic())) {
-    return base::fail(
-        "ThrottlingException",
-        base::format("The agent of {} connects more than {} times a second. It has to "
-                     "wait between two attempts.",
-                     instance, handshakes_a_second));
-  }
   if (acs) {
     control::SessionOpened opened = session_of(++last_session_, request.target);
     opened.access_key_id = caller.access_key_id;

@@ -10,24 +10,22 @@
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/core_thread.h"
-#include "server/rate_limits.h"
 
 namespace server {
 
 inline constexpr std::string_view acs_path = "/acs/ws";
 inline constexpr std::string_view tcs_path = "/tcs/ws";
 
-// Of one instance with one key; twice as many at once. An agent opens two when it starts.
-inline constexpr int64_t handshakes_a_second = 5;
-
 class AgentSockets {
  public:
   // They all outlive it, and what it opens.
   AgentSockets(CoreThread& core, net::Loop& loop, base::Clock& clock);
 
+  // The container instance that an upgrade names; empty: none.
+  static std::string instance_of(std::string_view target);
+
   // The upgrade of a verified caller. Any thread.
-  // Errors: AccessDeniedException, InvalidParameterException, ThrottlingException for an agent that
-  // connects more than `handshakes_a_second` times; the upgrade is untouched then.
+  // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
   base::Result<void> open(const net::HttpRequest& request, const auth::Caller& caller,
                           const net::Upgrade& upgrade);
 
@@ -39,7 +37,6 @@ class AgentSockets {
   CoreThread& core_;
   net::Loop& loop_;
   base::Clock& clock_;
-  RateLimits handshakes_{handshakes_a_second};
   std::atomic<control::SessionId> last_session_ = 0;
   std::atomic<uint64_t> last_stream_ = 0;
 };

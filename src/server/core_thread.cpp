@@ -4,6 +4,7 @@
 
 #include "acs/messages.h"
 #include "base/log.h"
+#include "control/log_streams.h"
 #include "server/thread_waits.h"
 
 namespace server {
@@ -74,6 +75,9 @@ std::vector<control::Input> CoreThread::take_inputs(std::vector<Work> works) {
       inputs.emplace_back(std::move(*report));
     } else if (const auto* const order = std::get_if<exec::Order>(&work)) {
       give_order(*order);
+    } else if (auto* const question = std::get_if<LogQuestion>(&work)) {
+      question->answered(control::writes_logs(driver_->core().state(), question->instance,
+                                              question->group, question->stream));
     } else {
       auto& closed = std::get<control::SessionClosed>(work);
       sockets_.erase(closed.session);

@@ -46,9 +46,17 @@ struct SessionOpenedWork {
   control::SessionOpened opened;
   std::shared_ptr<net::WebSocket> socket;  // Shared with the connection.
 };
+// Whether a task on an instance writes to a log stream (control/log_streams.h).
+struct LogQuestion {
+  model::InstanceArn instance;
+  std::string group;
+  std::string stream;
+  std::move_only_function<void(bool)> answered;  // As a call's.
+};
 using Work = std::variant<CallWork, SessionOpenedWork, StreamOpenedWork, StreamClosedWork,
                           control::SessionMessage, control::SessionClosed,
-                          control::TelemetryReceived, control::MachineReport, exec::Order>;
+                          control::TelemetryReceived, control::MachineReport, exec::Order,
+                          LogQuestion>;
 
 class CoreThread {
  public:

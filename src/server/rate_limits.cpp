@@ -59,9 +59,11 @@ bool RateLimits::pass(std::string_view access_key_id, std::string_view operation
   return (agent ? agents_ : clients_).pass(due_[slot], now);
 }
 
-bool Handshakes::pass(const auth::Caller& caller, base::Milliseconds now) {
-  if (std::holds_alternative<auth::FullAccess>(caller.access)) return true;
-  return pace_.pass(due_[hash_of_key_id(caller.access_key_id) % slots], now);
+bool Handshakes::pass(const auth::Caller& caller, std::string_view instance,
+                      base::Milliseconds now) {
+  const bool full = std::holds_alternative<auth::FullAccess>(caller.access);
+  const size_t hash = hash_of_key_id(full ? instance : std::string_view(caller.access_key_id));
+  return pace_.pass(due_[hash % slots], now);
 }
 
 }  // namespace server

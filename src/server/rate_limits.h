@@ -49,10 +49,10 @@ class RateLimits {
 };
 
 // Of websockets that agents open: an agent needs two, and new ones once in a while. Who has a full
-// key may run any number of agents with it.
+// key may run any number of agents with it: each instance that it names has a pace of its own.
 class Handshakes {
  public:
-  bool pass(const auth::Caller& caller, base::Milliseconds now);
+  bool pass(const auth::Caller& caller, std::string_view instance, base::Milliseconds now);
 
  private:
   static constexpr size_t slots = 4096;

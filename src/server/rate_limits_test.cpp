@@ -93,11 +93,13 @@ TEST(Handshakes, an_agent_that_opens_websockets_without_end_is_held_up_and_no_ot
   const auth::Caller quiet = caller("BERTHAQUIET", auth::AgentAccess{});
   const auth::Caller root = caller("AKIAROOT", auth::FullAccess{});
   const base::Milliseconds now{1'000'000};
-  for (int i = 0; i < 60; ++i) EXPECT_TRUE(handshakes.pass(loud, now));
-  EXPECT_FALSE(handshakes.pass(loud, now));
-  EXPECT_TRUE(handshakes.pass(quiet, now));
-  for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(handshakes.pass(root, now));
-  EXPECT_TRUE(handshakes.pass(loud, now + base::Milliseconds{1'000}));
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(handshakes.pass(loud, base::format("{}", i), now));
+  EXPECT_FALSE(handshakes.pass(loud, "another", now));
+  EXPECT_TRUE(handshakes.pass(quiet, "1", now));
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(handshakes.pass(root, "mine", now));
+  EXPECT_FALSE(handshakes.pass(root, "mine", now));
+  EXPECT_TRUE(handshakes.pass(root, "yours", now));
+  EXPECT_TRUE(handshakes.pass(loud, "1", now + base::Milliseconds{1'000}));
 }
 
 }  // namespace

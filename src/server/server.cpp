@@ -16,13 +16,13 @@
 #include "exec/calls.h"
 #include "exec/plan.h"
 #include "exec/relay.h"
+#include "logs/threads.h"
 #include "machines/workers.h"
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/agent_sockets.h"
 #include "server/core_thread.h"
 #include "server/front.h"
-#include "server/logs_thread.h"
 #include "server/rate_limits.h"
 #include "server/request_ids.h"
 #include "server/secrets_thread.h"
@@ -65,12 +65,20 @@ base::Error too_many(const auth::Caller& caller, int64_t rate_limit) {
 // operator is told, with the host. So many at once, however many there are.
 constexpr Pace refusals_told(1, 20);
 
-base::Error too_many_handshakes(const auth::Caller& caller) {
-  return {
-      "ThrottlingException",
-      base::format("Rate exceeded: the agent with the access key {} opens websockets too often. "
-                   "Try again later.",
-                   caller.access_key_id)};
+base::Error too_many_handshakes(std::string_view instance) {
+  return {"ThrottlingException",
+          base::format("Rate exceeded: the agent of {} opens websockets too often. It has to wait "
+                       "between two attempts.",
+                       instance)};
+}
+
+std::unexpected<base::Error> not_of_its_tasks(std::string_view instance, std::string_view group,
+                                              std::string_view stream) {
+  return base::fail(
+      "AccessDeniedException",
+      base::format("An agent makes the log groups and streams of its tasks: no task on the "
+                   "container instance {} writes to the log group {}{}{}.",
+                   instance, group, stream.empty() ? "" : ", stream ", stream));
 }
 
 auth::KeyRing with_mint(const ServerOptions& options) {
@@ -120,8 +128,8 @@ class Impl {
                          options_.secrets_path, options_.secrets_key,
                          {options_.settings.account.region, options_.settings.account.id})),
                      clock_);
-    logs_.emplace(TRY(logs::Service::open(options_.logs_path, options_.settings.account.region,
-                                          options_.settings.account.id)),
+    logs_.emplace(TRY(logs::open_store(options_.logs_path, options_.settings.account.region,
+                                       options_.settings.account.id, options_.logs_limits)),
                   clock_);
     // The port is taken before the store, so that a second server on it harms nothing; requests
     // wait until the core is there.
@@ -143,7 +151,10 @@ class Impl {
         TRY(driver::Driver::start(*store_, options_.settings, base::system_seed(),
                                   options_.settings.poll_endpoint, lead_patience, clock_.now()));
     exec_.emplace(clock_, [this](exec::LogCall call, exec::Relay::LogAnswered answered) {
-      return logs_->try_push({call.operation, std::move(call.input), std::move(answered)});
+      return logs_->try_push({call.operation,
+                              std::move(call.input),
+                              {.kind = logs::Writer::Kind::Server},
+                              std::move(answered)});
     });
     core_.emplace(
         std::move(driver), keys_, clock_,
@@ -260,12 +271,9 @@ class Impl {
         taken = secrets_->try_push(std::move(work));
         break;
       }
-      case Destination::Logs: {
-        LogsWork work{call.operation, std::move(call.input), {}};
-        work.answered = answer_later(std::move(call), wire, request_id, responder);
-        taken = logs_->try_push(std::move(work));
+      case Destination::Logs:
+        taken = logs_call(std::move(call), wire, request_id, responder);
         break;
-      }
       case Destination::Core: {
         CallWork work{{0, call.action, std::move(call.input), call.caller}, {}};
         work.answered = answer_later(std::move(call), wire, request_id, responder);
@@ -296,6 +304,33 @@ class Impl {
     const auth::Caller caller = call.caller;
     exec_calls_->execute_command(std::move(request), caller,
                                  answer_later(std::move(call), wire, request_id, responder));
+  }
+
+  // An agent makes the log groups and streams of the tasks that run on its instance; what it may
+  // write to is kept with them (logs/stream_writers.h).
+  // False: there is no room for it.
+  bool logs_call(Call call, Wire wire, const std::string& request_id,
+                 const net::Responder& responder) {
+    const auto* const agent = std::get_if<auth::AgentAccess>(&call.caller.access);
+    LogQuestion question{model::InstanceArn(agent == nullptr ? "" : agent->container_instance),
+                         text_member(call.input, "logGroupName"),
+                         text_member(call.input, "logStreamName"),
+                         {}};
+    logs::Work work{call.operation, std::move(call.input), {}, {}};
+    if (agent != nullptr) {
+      work.writer = {.kind = logs::Writer::Kind::Agent, .instance = agent->container_instance};
+    } else if (std::holds_alternative<auth::TaskAccess>(call.caller.access)) {
+      work.writer = {.kind = logs::Writer::Kind::TaskRole};
+    }
+    const bool makes = agent != nullptr && call.operation->name.starts_with("Create");
+    work.answered = answer_later(std::move(call), wire, request_id, responder);
+    if (!makes) return logs_->try_push(std::move(work));
+    question.answered = [this, work = std::move(work), group = question.group,
+                         stream = question.stream](bool yes) mutable {
+      if (!yes) return work.answered(not_of_its_tasks(work.writer.instance, group, stream));
+      if (!logs_->try_push(std::move(work))) work.answered(base::fail(too_busy()));
+    };
+    return core_->try_push(std::move(question));
   }
 
   // What the plugin behind `aws ecs execute-command` asks of Session Manager.
@@ -368,8 +403,9 @@ class Impl {
       const base::Time now = clock_.now();
       const SignedUpgrade opening = TRY(read_upgrade(request, verifier, *keys_.get(), now));
       TRY_VOID(keys_.check(opening.caller));
-      if (!handshakes_.pass(opening.caller, clock_.monotonic())) {
-        return base::fail(too_many_handshakes(opening.caller));
+      const std::string instance = AgentSockets::instance_of(request.target);
+      if (!handshakes_.pass(opening.caller, instance, clock_.monotonic())) {
+        return base::fail(too_many_handshakes(instance));
       }
       TRY_VOID(
           used_signatures_->take(opening.signature, opening.signed_at, opening.good_until, now));
@@ -396,7 +432,7 @@ class Impl {
   net::Loop loop_;
   machines::MachineWorkers machines_;
   std::optional<SecretsThread> secrets_;
-  std::optional<LogsThread> logs_;
+  std::optional<logs::Threads> logs_;
   std::optional<exec::Relay> exec_;
   std::optional<CoreThread> core_;
   std::optional<exec::Calls> exec_calls_;

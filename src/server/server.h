@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "control/step/settings.h"
+#include "logs/limits.h"
 #include "machines/provider.h"
 #include "net/tls.h"
 #include "store/store.h"
@@ -22,8 +23,9 @@ struct ServerOptions {
   uint16_t port = 7117;        // 0 = any free one.
   std::string advertised_url;  // What agents are told to connect to; empty: made of the above.
   std::string logs_path;       // File of the log store.
-  std::string secrets_path;    // File of the secret store.
-  std::string secrets_key;     // 32 bytes that its values are sealed with.
+  logs::Limits logs_limits;
+  std::string secrets_path;  // File of the secret store.
+  std::string secrets_key;   // 32 bytes that its values are sealed with.
   std::optional<net::TlsServerOptions> tls;
   control::Settings settings;  // poll_endpoint is filled in; master_key is what keys come from.
   std::vector<auth::AccessKey> keys;  // Beside those of agents and tasks.

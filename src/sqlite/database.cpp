@@ -283,7 +283,20 @@ base::Result<void> Database::set_user_version(int64_t version) {
 }
 
 base::Result<void> Database::quick_check() {
-  Statement statement = TRY(prepare("PRAGMA quick_check(1)"));
+  return check("PRAGMA quick_check(1)");
+}
+
+base::Result<void> Database::integrity_check() {
+  return check("PRAGMA integrity_check(1)");
+}
+
+std::unexpected<base::Error> Statement::damaged(std::string_view finding) const {
+  return base::fail(
+      describe(database_->path(), SQLITE_CORRUPT, "it is damaged: " + std::string(finding)));
+}
+
+base::Result<void> Database::check(std::string_view pragma) {
+  Statement statement = TRY(prepare(pragma));
   if (!TRY(statement.step())) return {};
   const std::string finding(statement.column_text(0));
   if (finding == "ok") return {};

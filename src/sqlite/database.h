@@ -79,6 +79,9 @@ class Statement {
   std::string_view column_text(int index) const;  // Bytes of a text or a blob; empty for NULL.
   bool column_is_null(int index) const;
 
+  // "Corrupt": what it read cannot be. `finding` is part of the sentence that names the file.
+  std::unexpected<base::Error> damaged(std::string_view finding) const;
+
  private:
   friend class Database;
   Statement(Database* database, sqlite3_stmt* handle) : database_(database), handle_(handle) {}
@@ -123,6 +126,8 @@ class Database {
   // Reads the whole file. "Corrupt" with SQLite's first finding and what to do. Cost: about a
   // second for 500 MiB. Source: sqlite.org/pragma.html#pragma_quick_check.
   base::Result<void> quick_check();
+  // The same, and whether each index has what its table has. Cost: several times as much.
+  base::Result<void> integrity_check();
   // Moves the whole write-ahead log into the database file, synced, and empties it.
   base::Result<void> checkpoint();
   // A consistent copy, made beside `destination` and put there in one step, replacing what was
@@ -137,6 +142,7 @@ class Database {
   friend class ReadTransaction;
   Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
 
+  base::Result<void> check(std::string_view pragma);
   base::Result<void> copy_into(Database& copy, const Progress& progress);
   // The error of the last failed call on this database, in this house's words.
   base::Error error(int status) const;

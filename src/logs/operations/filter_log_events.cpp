@@ -9,10 +9,14 @@
 namespace logs {
 namespace {
 
-// One call looks at so much at most, since it keeps other requests waiting; its nextToken then
-// leads on, with a page that may be empty, as the API allows.
-constexpr int64_t max_looked_at = 50'000;
-constexpr int64_t max_bytes_looked_at = int64_t{64} << 20;
+// One call does so much at most, since it keeps other requests waiting; its nextToken then leads
+// on, with a page that may be short or empty, as the API allows. The unit is an event that is read,
+// some microseconds; so many bytes of messages cost as much, read, looked through for a term, or
+// parsed for a field of JSON.
+constexpr int64_t max_cost = 50'000;
+constexpr int64_t bytes_read_a_unit = 1'280;
+constexpr int64_t bytes_looked_through_a_unit = 4'096;
+constexpr int64_t bytes_parsed_a_unit = 512;
 constexpr size_t max_filtered_streams = 100;
 
 // Which streams to search. More than max_filtered_streams of one prefix are found among all of the
@@ -108,14 +112,14 @@ class Search {
 
   base::Result<api::logs::FilterLogEventsResponse> run(EventMerge& merge, int64_t limit) {
     const ReadField read_field = [this](std::string_view message, const std::string& path) {
+      cost_ += 1 + std::ssize(message) / bytes_parsed_a_unit;
       return context_.json_fields.read(message, path);
     };
     std::optional<Position> last;
-    for (int64_t looked_at = 0;; ++looked_at) {
+    while (true) {
       const auto key = TRY(merge.next());
       if (!key) return std::move(response_);
-      const bool enough = std::ssize(response_.events) == limit || looked_at == max_looked_at ||
-                          bytes_looked_at_ >= max_bytes_looked_at;
+      const bool enough = std::ssize(response_.events) == limit || cost_ >= max_cost;
       if (enough || !TRY(look_at(*key, read_field))) {
         response_.next_token = event_id(*last);
         return std::move(response_);
@@ -127,11 +131,13 @@ class Search {
  private:
   // False when the event belongs to the result and the page is full.
   base::Result<bool> look_at(const EventKey& key, const ReadField& read_field) {
+    ++cost_;
     const std::string name = TRY(names_.of(key.stream_id));
     if (name.empty() || !name.starts_with(prefix_)) return true;
     Event event = TRY(context_.events.read(key));
     const int64_t bytes = static_cast<int64_t>(event.message.size()) + event_overhead_bytes;
-    bytes_looked_at_ += bytes;
+    cost_ += bytes / bytes_read_a_unit +
+             static_cast<int64_t>(pattern_.terms()) * bytes / bytes_looked_through_a_unit;
     if (!TRY(pattern_.matches(event.message, read_field))) return true;
     if (page_bytes_ + bytes > max_page_bytes && !response_.events.empty()) return false;
     page_bytes_ += bytes;
@@ -149,7 +155,7 @@ class Search {
   StreamNames names_;
   api::logs::FilterLogEventsResponse response_;
   int64_t page_bytes_ = 0;
-  int64_t bytes_looked_at_ = 0;
+  int64_t cost_ = 0;
 };
 
 }  // namespace

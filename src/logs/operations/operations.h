@@ -1,7 +1,8 @@
 // One function per API operation, each in its own file, and the table that names them.
 //
 // An operation checks everything about its request before it writes anything, so that one that
-// fails has changed nothing; only a failing database can leave a half-written one behind, and then
+// fails has changed nothing, but that an agent that asks for a stream that is there may write to it
+// (stream_writers.h); only a failing database can leave a half-written one behind, and then
 // the Service rolls back (errors with the codes of sqlite/database.h).
 // Source of each: the CloudWatch Logs API reference's page of that name.
 #pragma once
@@ -41,7 +42,11 @@ base::Result<void> put_retention_policy(Context&, const api::logs::PutRetentionP
 base::Result<void> tag_resource(Context&, const api::logs::TagResourceRequest&);
 base::Result<void> untag_resource(Context&, const api::logs::UntagResourceRequest&);
 
-enum class Effect : uint8_t { Reads, Writes };
+enum class Effect : uint8_t {
+  Reads,
+  Writes,
+  Adds,  // Writes, and the file grows by it.
+};
 
 struct OperationEntry {
   std::string_view name;

@@ -5,6 +5,7 @@
 #include "logs/operations/operations.h"
 #include "logs/rules.h"
 #include "logs/sequence_token.h"
+#include "logs/stream_writers.h"
 
 namespace logs {
 namespace {
@@ -60,6 +61,35 @@ base::Result<void> check_events(const InputEvents& events) {
   return {};
 }
 
+// The times under which an agent's events are kept. It cannot be asked again, and its clock or
+// this one may have been wrong when a line was written: a time that is too new becomes the present,
+// one that is too old the oldest that is kept, with half of the group's retention left to be read
+// in. The order stays: a numbered event never stands before the stream's last one, not even where
+// that one came under a clock that was ahead.
+std::vector<int64_t> kept_times(const InputEvents& events, const Group& group, const Stream& stream,
+                                bool numbered, int64_t now) {
+  int64_t oldest = now - max_age_ms;
+  if (group.retention_in_days) {
+    oldest = std::max(oldest, now - day_ms * *group.retention_in_days / 2);
+  }
+  int64_t last = numbered ? stream.last_event_timestamp : 0;
+  std::vector<int64_t> times;
+  times.reserve(events.size());
+  for (const api::logs::InputLogEvent& event : events) {
+    const int64_t own = *event.timestamp > now + max_future_ms ? now : *event.timestamp;
+    last = std::max({last, own, oldest});
+    times.push_back(last);
+  }
+  return times;
+}
+
+std::vector<int64_t> own_times(const InputEvents& events) {
+  std::vector<int64_t> times;
+  times.reserve(events.size());
+  for (const api::logs::InputLogEvent& event : events) times.push_back(*event.timestamp);
+  return times;
+}
+
 // Which of the events, that are in order, are neither too old nor too new: [first, end).
 struct Accepted {
   size_t first = 0;
@@ -103,23 +133,25 @@ size_t advance_position(Stream& stream, int64_t position, size_t count) {
   return static_cast<size_t>(std::clamp<int64_t>(next - position, 0, end - position));
 }
 
+// `times` are those under which the events are kept.
 base::Result<void> store(Context& context, const Group& group, Stream& stream,
-                         std::span<const api::logs::InputLogEvent> events) {
+                         std::span<const api::logs::InputLogEvent> events,
+                         std::span<const int64_t> times) {
   const int64_t first_id = TRY(context.events.reserve_ids(std::ssize(events)));
   const int64_t now = now_ms(context);
   int64_t bytes = 0;
   for (size_t index = 0; index < events.size(); ++index) {
     const api::logs::InputLogEvent& event = events[index];
     const EventKey key{
-        .position = {.timestamp = *event.timestamp, .id = first_id + static_cast<int64_t>(index)},
+        .position = {.timestamp = times[index], .id = first_id + static_cast<int64_t>(index)},
         .stream_id = stream.id};
     TRY_VOID(context.events.insert(key, group.id, now, *event.message));
     bytes += bytes_of(event);
   }
-  const int64_t first = *events.front().timestamp;
+  const int64_t first = times.front();
   stream.first_event_timestamp =
       stream.first_event_timestamp < 0 ? first : std::min(stream.first_event_timestamp, first);
-  stream.last_event_timestamp = std::max(stream.last_event_timestamp, *events.back().timestamp);
+  stream.last_event_timestamp = std::max(stream.last_event_timestamp, times.back());
   stream.last_ingestion_time = now;
   stream.stored_bytes += bytes;
   return context.groups.add_stored_bytes(group.id, bytes);
@@ -138,21 +170,28 @@ base::Result<api::logs::PutLogEventsResponse> put_log_events(
   }
   const Group group = TRY(existing_group(context, request.log_group_name));
   Stream stream = TRY(existing_stream(context, group, request.log_stream_name));
+  const bool numbered = request.berth_position.has_value();
+  TRY_VOID(check_may_write(context, stream, numbered));
 
   const std::span<const api::logs::InputLogEvent> events(request.log_events);
-  const Accepted accepted = accept(request.log_events, group, now_ms(context));
-  if (accepted.first < accepted.end &&
+  const bool any_time = numbered || context.writer.kind == Writer::Kind::Agent;
+  const Accepted accepted = any_time ? Accepted{.end = events.size()}
+                                     : accept(request.log_events, group, now_ms(context));
+  if (!any_time && accepted.first < accepted.end &&
       *events[accepted.end - 1].timestamp - *events[accepted.first].timestamp > max_span_ms) {
     return invalid_parameter(
         "The batch of log events in a single PutLogEvents request cannot span more than 24 hours.");
   }
+  const std::vector<int64_t> times =
+      any_time ? kept_times(request.log_events, group, stream, numbered, now_ms(context))
+               : own_times(request.log_events);
 
   size_t first = accepted.first;
-  if (request.berth_position) {
-    first = std::max(first, advance_position(stream, position, events.size()));
-  }
+  if (numbered) first = std::max(first, advance_position(stream, position, events.size()));
   if (first < accepted.end) {
-    TRY_VOID(store(context, group, stream, events.subspan(first, accepted.end - first)));
+    const size_t count = accepted.end - first;
+    TRY_VOID(store(context, group, stream, events.subspan(first, count),
+                   std::span(times).subspan(first, count)));
   }
   TRY_VOID(context.streams.update(stream));
 

@@ -31,8 +31,8 @@ constexpr OperationEntry entry(std::string_view name, Effect effect) {
 }
 
 constexpr std::array operations = {
-    entry<create_log_group>("CreateLogGroup", Effect::Writes),
-    entry<create_log_stream>("CreateLogStream", Effect::Writes),
+    entry<create_log_group>("CreateLogGroup", Effect::Adds),
+    entry<create_log_stream>("CreateLogStream", Effect::Adds),
     entry<delete_log_group>("DeleteLogGroup", Effect::Writes),
     entry<delete_log_stream>("DeleteLogStream", Effect::Writes),
     entry<delete_retention_policy>("DeleteRetentionPolicy", Effect::Writes),
@@ -41,7 +41,7 @@ constexpr std::array operations = {
     entry<filter_log_events>("FilterLogEvents", Effect::Reads),
     entry<get_log_events>("GetLogEvents", Effect::Reads),
     entry<list_tags_for_resource>("ListTagsForResource", Effect::Reads),
-    entry<put_log_events>("PutLogEvents", Effect::Writes),
+    entry<put_log_events>("PutLogEvents", Effect::Adds),
     entry<put_log_group_deletion_protection>("PutLogGroupDeletionProtection", Effect::Writes),
     entry<put_retention_policy>("PutRetentionPolicy", Effect::Writes),
     entry<tag_resource>("TagResource", Effect::Writes),

@@ -80,7 +80,7 @@ base::Result<Events> Events::prepare(sqlite::Database& database) {
 
 base::Result<int64_t> Events::next_id() {
   sqlite::Statement& row = statements_[ReadNextId];
-  CHECK(TRY(row.step()));
+  if (!TRY(row.step())) return row.damaged("the number of the next event is gone");
   const int64_t id = row.column_int64(0);
   row.reset();
   return id;
@@ -131,7 +131,7 @@ base::Result<std::vector<EventKey>> Events::keys(Scope scope, int64_t id, const 
 
 base::Result<Event> Events::read(const EventKey& key) {
   sqlite::Statement& row = bind_key(statements_[ReadEvent], key);
-  CHECK(TRY(row.step()));
+  if (!TRY(row.step())) return row.damaged("its index names an event that is not there");
   Event event = read_event_row(row);
   row.reset();
   return event;

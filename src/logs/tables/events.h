@@ -63,7 +63,7 @@ class Events {
   // The first `limit` keys in `range`, rising. Cost: O(limit + log of all events).
   base::Result<std::vector<EventKey>> keys(Scope scope, int64_t id, const Range& range,
                                            int64_t limit);
-  // The event must exist.
+  // Errors: "Corrupt" where there is no such event.
   base::Result<Event> read(const EventKey& key);
   // The timestamp of a stream's first event.
   base::Result<std::optional<int64_t>> first_timestamp(int64_t stream_id);

@@ -11,10 +11,13 @@ enum GroupQuery : uint8_t {
   FindGroup,
   VisitGroups,
   ExpiringGroups,
+  LargerGroups,
+  LargestGroup,
   InsertGroup,
   SetRetention,
   SetDeletionProtection,
   AddStoredBytes,
+  RemoveWritersOfGroup,
   RemoveStreams,
   RemoveTags,
   RemoveGroup,
@@ -31,12 +34,18 @@ enum GroupQuery : uint8_t {
 constexpr std::array<const char*, GroupQueryCount> group_queries = {
     "SELECT " GROUP_COLUMNS " FROM log_group WHERE name = ?",
     "SELECT " GROUP_COLUMNS " FROM log_group WHERE name >= ? ORDER BY name",
-    "SELECT " GROUP_COLUMNS " FROM log_group WHERE retention_in_days IS NOT NULL ORDER BY id",
+    "SELECT " GROUP_COLUMNS " FROM log_group WHERE retention_in_days IS NOT NULL OR ? ORDER BY id",
+    "SELECT " GROUP_COLUMNS " FROM log_group WHERE stored_bytes > ? ORDER BY id",
+    "SELECT " GROUP_COLUMNS
+    " FROM log_group WHERE stored_bytes = "
+    "(SELECT max(stored_bytes) FROM log_group) LIMIT 1",
     "INSERT INTO log_group(name, creation_time, retention_in_days, class, deletion_protection, "
     "stored_bytes) VALUES(?, ?, ?, ?, ?, 0)",
     "UPDATE log_group SET retention_in_days = ?2 WHERE id = ?1",
     "UPDATE log_group SET deletion_protection = ?2 WHERE id = ?1",
     "UPDATE log_group SET stored_bytes = stored_bytes + ?2 WHERE id = ?1",
+    "DELETE FROM log_stream_writer WHERE stream_id IN "
+    "(SELECT id FROM log_stream WHERE group_id = ?)",
     "DELETE FROM log_stream WHERE group_id = ?",
     "DELETE FROM log_group_tag WHERE group_id = ?",
     "DELETE FROM log_group WHERE id = ?",
@@ -104,9 +113,22 @@ base::Result<void> Groups::visit(std::string_view after, std::string_view prefix
   return {};
 }
 
-base::Result<std::vector<Group>> Groups::expiring() {
+base::Result<std::vector<Group>> Groups::expiring(bool all) {
+  return read_all(statements_[ExpiringGroups].bind_int64(1, all ? 1 : 0));
+}
+
+base::Result<std::vector<Group>> Groups::larger_than(int64_t stored_bytes) {
+  return read_all(statements_[LargerGroups].bind_int64(1, stored_bytes));
+}
+
+base::Result<std::optional<Group>> Groups::largest() {
+  auto found = TRY(read_all(statements_[LargestGroup]));
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+base::Result<std::vector<Group>> Groups::read_all(sqlite::Statement& row) {
   std::vector<Group> found;
-  sqlite::Statement& row = statements_[ExpiringGroups];
   while (TRY(row.step())) found.push_back(read_group_row(row));
   return found;
 }
@@ -138,7 +160,8 @@ base::Result<void> Groups::add_stored_bytes(int64_t id, int64_t bytes) {
 }
 
 base::Result<void> Groups::remove(int64_t id) {
-  for (const GroupQuery query : {RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents}) {
+  for (const GroupQuery query :
+       {RemoveWritersOfGroup, RemoveStreams, RemoveTags, RemoveGroup, LeaveGroupEvents}) {
     TRY_VOID(statements_[query].bind_int64(1, id).run());
   }
   return {};

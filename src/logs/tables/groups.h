@@ -39,8 +39,11 @@ class Groups {
   // `prefix`, until there are none left or `visit` answers false.
   base::Result<void> visit(std::string_view after, std::string_view prefix,
                            const std::function<bool(const Group&)>& visit);
-  // Those with a retention.
-  base::Result<std::vector<Group>> expiring();
+  // Those with a retention; or all.
+  base::Result<std::vector<Group>> expiring(bool all);
+  base::Result<std::vector<Group>> larger_than(int64_t stored_bytes);
+  // The one that holds the most bytes.
+  base::Result<std::optional<Group>> largest();
 
   // The id of `group` is not looked at: a new one is given. The name must be free.
   base::Result<void> insert(const Group& group, const Tags& tags);
@@ -55,6 +58,7 @@ class Groups {
   base::Result<void> remove_tag(int64_t id, std::string_view key);
 
  private:
+  static base::Result<std::vector<Group>> read_all(sqlite::Statement& row);
   explicit Groups(sqlite::Database& database) : database_(&database) {}
 
   sqlite::Database* database_;

@@ -7,7 +7,8 @@
 namespace logs {
 namespace {
 
-// Reading the whole of a bigger file for damage would delay the start by seconds.
+// Reading more of a bigger file for damage would delay the start by seconds.
+constexpr uint64_t most_compared_bytes = uint64_t{128} << 20;  // Indexes with their tables.
 constexpr uint64_t most_checked_bytes = uint64_t{1} << 30;
 
 // Times are milliseconds since 1970-01-01 UTC. Ids of groups, streams and events are never given
@@ -66,7 +67,19 @@ base::Result<void> create_tables(sqlite::Database& database) {
   return database.execute(tables);
 }
 
-constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}};
+// The agents that write to each stream; those of before are every agent's.
+base::Result<void> add_writers(sqlite::Database& database) {
+  return database.execute(R"(
+CREATE TABLE log_stream_writer(
+  stream_id INTEGER NOT NULL,
+  writer TEXT NOT NULL,
+  PRIMARY KEY(stream_id, writer)
+) STRICT, WITHOUT ROWID;
+INSERT INTO log_stream_writer SELECT id, '*' FROM log_stream;
+)");
+}
+
+constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}, {1, add_writers}};
 
 }  // namespace
 
@@ -75,9 +88,18 @@ base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::string&
   TRY_VOID(sqlite::upgrade(*database, steps_to_present, sqlite::user_version_place));
   const int64_t pages = TRY(database->query_int64("PRAGMA page_count"));
   const int64_t page_bytes = TRY(database->query_int64("PRAGMA page_size"));
-  if (static_cast<uint64_t>(pages * page_bytes) <= most_checked_bytes) {
+  const auto bytes = static_cast<uint64_t>(pages * page_bytes);
+  if (bytes <= most_compared_bytes) {
+    TRY_VOID(database->integrity_check());
+  } else if (bytes <= most_checked_bytes) {
     TRY_VOID(database->quick_check());
   }
+  return database;
+}
+
+base::Result<std::unique_ptr<sqlite::Database>> open_database_to_read(const std::string& path) {
+  auto database = TRY(sqlite::Database::open(path, {.access = sqlite::Access::Existing}));
+  TRY_VOID(database->execute("PRAGMA query_only=1"));
   return database;
 }
 

@@ -19,6 +19,9 @@ enum StreamQuery : uint8_t {
   UpdateStream,
   RemoveStream,
   LeaveStreamEvents,
+  FindWriter,
+  AddWriter,
+  RemoveWriters,
   StreamQueryCount,
 };
 
@@ -44,6 +47,9 @@ constexpr std::array<const char*, StreamQueryCount> stream_queries = {
     "last_ingestion_time = ?4, stored_bytes = ?5, next_position = ?6 WHERE id = ?1",
     "DELETE FROM log_stream WHERE id = ?",
     "INSERT INTO deleted_stream(id) VALUES(?)",
+    "SELECT 1 FROM log_stream_writer WHERE stream_id = ? AND writer = ?",
+    "INSERT OR IGNORE INTO log_stream_writer(stream_id, writer) VALUES(?, ?)",
+    "DELETE FROM log_stream_writer WHERE stream_id = ?",
 };
 #undef STREAM_COLUMNS
 
@@ -163,8 +169,25 @@ base::Result<void> Streams::update(const Stream& stream) {
 }
 
 base::Result<void> Streams::remove(int64_t id) {
+  TRY_VOID(statements_[RemoveWriters].bind_int64(1, id).run());
   TRY_VOID(statements_[RemoveStream].bind_int64(1, id).run());
   return statements_[LeaveStreamEvents].bind_int64(1, id).run();
+}
+
+base::Result<bool> Streams::is_writer(int64_t id, std::string_view writer) {
+  sqlite::Statement& row = statements_[FindWriter].bind_int64(1, id).bind_text(2, writer);
+  if (!TRY(row.step())) return false;
+  row.reset();
+  return true;
+}
+
+base::Result<void> Streams::add_writer(int64_t id, std::string_view writer) {
+  return statements_[AddWriter].bind_int64(1, id).bind_text(2, writer).run();
+}
+
+base::Result<void> Streams::set_writer(int64_t id, std::string_view writer) {
+  TRY_VOID(statements_[RemoveWriters].bind_int64(1, id).run());
+  return add_writer(id, writer);
 }
 
 }  // namespace logs

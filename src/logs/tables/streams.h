@@ -37,6 +37,9 @@ struct StreamPlace {
   std::string name = {};
 };
 
+// Stands for every agent, at streams that are older than the list of writers.
+inline constexpr std::string_view any_writer = "*";
+
 using VisitStream = std::function<bool(const Stream&)>;
 
 // Must not outlive the database. Errors: sqlite's.
@@ -64,6 +67,12 @@ class Streams {
   base::Result<void> update(const Stream& stream);
   // Its events are left to Sweeper.
   base::Result<void> remove(int64_t id);
+
+  // The agents that write to a stream (stream_writers.h), by the ARNs of their instances.
+  base::Result<bool> is_writer(int64_t id, std::string_view writer);
+  base::Result<void> add_writer(int64_t id, std::string_view writer);
+  // The only one from now on.
+  base::Result<void> set_writer(int64_t id, std::string_view writer);
 
  private:
   Streams() = default;
