@@ -49,6 +49,8 @@ inline constexpr std::string_view attribute_cpu_architecture = "ecs.cpu-architec
 inline constexpr std::string_view attribute_berth_agent = "berth.agent";
 // With the address at which the machine's neighbours reach it, where Berth's agent knows it.
 inline constexpr std::string_view attribute_host_address = "berth.host-address";
+// With the machine's name, as people know it; of an emulated machine, its host's and its own.
+inline constexpr std::string_view attribute_host_name = "berth.host-name";
 
 // What every agent of Berth registers. Beside these, as far as its machine has them:
 // capability_gpu_sharing where NVIDIA MPS can run, capability_selinux and capability_apparmor where
