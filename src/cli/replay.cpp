@@ -160,7 +160,8 @@ void add_replay(CLI::App& app, Action& action) {
                           "The instances, in the format of Alibaba's cluster-trace-gpu-v2023: "
                           "sn,cpu_milli,memory_mib,gpu,model.");
   CLI::Option* const pods = command->add_option(
-      "--pods", options->pods, "The tasks: name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec.");
+      "--pods", options->pods,
+      "The tasks: name,cpu_milli,memory_mib,num_gpu,gpu_milli and, where there is one, gpu_spec.");
   nodes->needs(pods);
   pods->needs(nodes);
   command

@@ -61,6 +61,7 @@ void apply_one(ClusterState& state, const InstanceDeregistered& change) {
   ContainerInstance& instance = instance_of(state, change.arn);
   instance.status = InstanceStatus::Inactive;
   instance.agent_connected = false;
+  instance.agent_silent = false;
   instance.connected_changed_at = change.at;
   ++instance.version;
 }
@@ -73,6 +74,7 @@ void apply_one(ClusterState& state, const InstanceForgotten& change) {
 void apply_one(ClusterState& state, const AgentConnectionChanged& change) {
   ContainerInstance& instance = instance_of(state, change.arn);
   instance.agent_connected = change.connected;
+  instance.agent_silent = change.connected && change.silent;
   instance.status_reason = change.reason;
   instance.connected_changed_at = change.at;
 }

@@ -50,6 +50,8 @@ inline constexpr std::string_view attribute_berth_agent = "berth.agent";
 // With the address at which the machine's neighbours reach it: as Berth's agent knows it, else
 // where the agent's session comes from.
 inline constexpr std::string_view attribute_host_address = "berth.host-address";
+// With the machine's name, as people know it; of an emulated machine, its host's and its own.
+inline constexpr std::string_view attribute_host_name = "berth.host-name";
 
 // Names that begin so tell what an agent can do: an agent registers them, and no client sets them.
 inline constexpr auto prefixes_of_agents =

@@ -50,6 +50,7 @@ struct AgentConnectionChanged {
   bool connected = false;
   std::string reason;
   base::Time at;
+  bool silent = false;  // With `connected`: its last connection has ended, its grace has not.
 };
 struct AttributesPut {
   InstanceArn arn;

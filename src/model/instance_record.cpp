@@ -25,6 +25,7 @@ InstanceRecord record_of(const ContainerInstance& instance) {
       .gpus = {},
       .tags = instance.tags,
       .agent_connected = instance.agent_connected,
+      .agent_silent = instance.agent_silent,
       .status_reason = instance.status_reason,
       .connected_changed_at = instance.connected_changed_at,
       .capacity_provider = instance.capacity_provider};
@@ -68,6 +69,7 @@ ContainerInstance instance_from(InstanceRecord record) {
   }
   instance.tags = std::move(record.tags);
   instance.agent_connected = record.agent_connected;
+  instance.agent_silent = record.agent_connected && record.agent_silent;
   instance.status_reason = std::move(record.status_reason);
   instance.connected_changed_at = record.connected_changed_at;
   instance.capacity_provider = std::move(record.capacity_provider);

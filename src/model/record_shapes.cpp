@@ -50,7 +50,7 @@ API_DESCRIBE(InstanceRecord, API_MEMBER(arn, "arn"), API_MEMBER(cluster, "cluste
              API_MEMBER(memory_mib, "memoryMiB"), API_MEMBER(reserved_ports, "reservedPorts"),
              API_MEMBER(attributes, "attributes"), API_MEMBER(gpus, "gpus"),
              API_MEMBER(tags, "tags"), API_MEMBER(agent_connected, "agentConnected"),
-             API_MEMBER(status_reason, "statusReason"),
+             API_MEMBER(agent_silent, "agentSilent"), API_MEMBER(status_reason, "statusReason"),
              API_MEMBER(connected_changed_at, "connectedChangedAt"),
              API_MEMBER(capacity_provider, "capacityProvider"));
 

@@ -38,6 +38,7 @@ struct InstanceRecord {
   std::vector<GpuRecord> gpus;
   api::List<api::ecs::Tag> tags;
   bool agent_connected = false;
+  bool agent_silent = false;
   std::string status_reason;
   base::Time connected_changed_at;
   std::string capacity_provider;

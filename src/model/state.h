@@ -145,8 +145,10 @@ struct ContainerInstance {
 
   // Known in memory only, made anew after a restart.
   bool agent_connected = false;
-  std::string status_reason;          // Why the agent is not connected, where it told.
-  base::Time connected_changed_at;    // When agent_connected was last set.
+  bool agent_silent =
+      false;  // Its last connection has ended; counted as connected for a while yet.
+  std::string status_reason;          // Why the agent is silent or not connected.
+  base::Time connected_changed_at;    // When agent_connected or agent_silent was last set.
   std::vector<InstanceCheck> checks;  // As the agent last told, by type.
 
   // Derived from the tasks that are placed here and not STOPPED.
@@ -312,6 +314,10 @@ const TaskDefinition* find_task_definition(const ClusterState& state, const Task
 const TaskDefinition* latest_task_definition(const ClusterState& state, std::string_view family);
 
 // Free is what is registered, less what tasks hold.
+// Whether its agent has a connection now, or has just come and may still open one.
+inline bool agent_answers(const ContainerInstance& i) {
+  return i.agent_connected && !i.agent_silent;
+}
 inline int64_t cpu_units_free(const ContainerInstance& i) {
   return i.cpu_units - i.cpu_units_held;
 }

@@ -173,6 +173,8 @@ uint32_t ClusterCache::choose(const model::ClusterState& state, const Request& r
     std::erase_if(candidates, [&](uint32_t index) { return counts[index] > 0; });
   }
   if (candidates.empty()) return Fleet::none;
+  const auto silent = [&](uint32_t index) { return fleet_[index].offer.silent; };
+  if (!std::ranges::all_of(candidates, silent)) std::erase_if(candidates, silent);
   for (const Strategy& strategy : shape.rules.strategies) {
     const bool by_attribute = strategy.kind == StrategyKind::SpreadAttribute;
     refine(strategy, fleet_, group_counts(state, request.group),

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/format.h"
+#include "base/sentence.h"
 #include "placement/cluster.h"
 #include "placement/explain_changes.h"
 #include "placement/query/parser.h"
@@ -30,7 +31,7 @@ std::string wanted_of(const Demand& demand) {
 // The first objection, in ECS's order: where the instance falls.
 std::pair<std::string, std::string> fall_of(const Objections& objections, const Demand& demand) {
   const Blockers& blockers = objections.blockers;
-  if (blockers.agent) return {std::string(reason_agent), "agent connected"};
+  if (blockers.agent) return {std::string(reason_agent), "agent not connected"};
   if (objections.wrong_instance()) {
     std::vector<std::string> subjects = objections.kinds;
     subjects.insert(subjects.end(), objections.attributes.begin(), objections.attributes.end());
@@ -58,12 +59,17 @@ int order_of(std::string_view reason) {
   return static_cast<int>(std::ranges::find(order, reason) - std::begin(order));
 }
 
+// Instances that are not ACTIVE, by their status: "DRAINING".
+using NotActive = std::map<std::string, int32_t>;
+
 std::vector<ExplainedStep> steps_of(const std::vector<Considered>& considered, const Demand& demand,
-                                    int32_t instances, int32_t active) {
+                                    const NotActive& not_active) {
   std::vector<ExplainedStep> steps;
-  int32_t left = active;
-  if (instances > active) {
-    steps.push_back({"NOT ACTIVE", "status ACTIVE", instances - active, left});
+  auto left = static_cast<int32_t>(considered.size());
+  for (const auto& [status, count] : not_active) left += count;
+  for (const auto& [status, count] : not_active) {
+    left -= count;
+    steps.push_back({"NOT ACTIVE", status, count, left});
   }
   std::map<std::tuple<int, std::string, std::string>, int32_t> fallen;
   for (const Considered& each : considered) {
@@ -102,11 +108,17 @@ std::string spread_of_gpus(const std::vector<Considered>& considered, const Flee
                           : base::format("{} free, but as {}", sum, text);
 }
 
-std::string summary_of(const Explanation& explanation, const std::vector<Considered>& considered,
-                       const Shape& shape, const Fleet& fleet) {
+std::string instance_named(const model::ClusterState& state, const model::InstanceArn& arn) {
+  const model::ContainerInstance* const instance = model::find_instance(state, arn);
+  return instance == nullptr ? std::string(model::short_id(arn.str())) : name_of(*instance);
+}
+
+std::string summary_of(const model::ClusterState& state, const Explanation& explanation,
+                       const std::vector<Considered>& considered, const Shape& shape,
+                       const Fleet& fleet) {
   if (explanation.placement) {
     return base::format("The task would be placed on instance {}.",
-                        model::short_id(explanation.placement->instance.str()));
+                        instance_named(state, explanation.placement->instance));
   }
   if (!shape.demand.contradiction.empty()) {
     return base::format("No instance can ever take the task: {}.", shape.demand.contradiction);
@@ -146,13 +158,17 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
     }
   }
   std::vector<Considered> considered;
+  NotActive not_active;
   int32_t elsewhere = 0;
   for (uint32_t i = 0; i < fleet_.size(); ++i) {
     if (!fleet_[i].known) continue;
     const model::ContainerInstance* const instance = model::find_instance(state, fleet_[i].arn);
     if (instance->status == model::InstanceStatus::Inactive) continue;
     ++explanation.instances;
-    if (!fleet_[i].offer.active) continue;
+    if (!fleet_[i].offer.active) {
+      ++not_active[std::string(model::to_string(instance->status))];
+      continue;
+    }
     if (!considers(request, *instance)) {
       ++elsewhere;
       continue;
@@ -165,8 +181,7 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
     explanation.steps.push_back({std::string(reason_provider), request.capacity_provider, elsewhere,
                                  explanation.instances - elsewhere});
   }
-  for (ExplainedStep& step :
-       steps_of(considered, shape.demand, explanation.instances - elsewhere, explanation.active)) {
+  for (ExplainedStep& step : steps_of(considered, shape.demand, not_active)) {
     explanation.steps.push_back(std::move(step));
   }
   base::Random random(0);
@@ -179,7 +194,7 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
     explanation.nearest = std::move(placed.error());
     explanation.changes = smallest_changes(state, shape.demand, fleet_, considered);
   }
-  explanation.summary = summary_of(explanation, considered, shape, fleet_);
+  explanation.summary = summary_of(state, explanation, considered, shape, fleet_);
   return explanation;
 }
 
@@ -197,7 +212,7 @@ Explanation explain_on(Engine& engine, const model::ClusterState& state, const R
   if (placed) {
     explanation.placement = std::move(*placed);
     explanation.summary =
-        base::format("The task would be placed on instance {}.", model::short_id(instance.str()));
+        base::format("The task would be placed on instance {}.", instance_named(state, instance));
     return explanation;
   }
   explanation.steps.push_back({placed.error().reason, "the instance named", 1, 0});
@@ -217,15 +232,25 @@ std::string explain_task(const model::ClusterState& state, const model::TaskArn&
                                                                  : task->stopped_reason);
   }
   if (task->waiting) {
-    return text + base::format(": it waits for capacity provider {}{}{}.\n",
-                               task->capacity_provider,
-                               task->wait_reason.empty() ? "" : " because of ", task->wait_reason);
+    text += base::format(": it waits for capacity provider {}{}{}.\n", task->capacity_provider,
+                         task->wait_reason.empty() ? "" : " because of ", task->wait_reason);
+    return task->wait_detail.empty() ? text : text + task->wait_detail + "\n";
   }
   text += base::format(" on instance {}.\nIt holds {} CPU units and {} MiB of memory{}.\n",
-                       model::short_id(task->instance.str()), task->held.cpu_units,
+                       instance_named(state, task->instance), task->held.cpu_units,
                        task->held.memory_mib,
                        task->held.cpuset.empty() ? "" : ", on cores " + task->held.cpuset);
   const model::ContainerInstance* instance = model::find_instance(state, task->instance);
+  if (instance != nullptr && instance->status != model::InstanceStatus::Active) {
+    text += base::format("The instance is {}.\n", model::to_string(instance->status));
+  }
+  if (instance != nullptr && !model::agent_answers(*instance)) {
+    text +=
+        base::sentence(base::format(
+            "The agent of the instance does not answer: {}",
+            instance->status_reason.empty() ? "it has no connection" : instance->status_reason)) +
+        " What stands here is what it told last.\n";
+  }
   for (const model::GpuAssignment& gpu : task->held.gpus) {
     const model::GpuSlot* slot =
         instance == nullptr ? nullptr : model::find_gpu(*instance, gpu.gpu);

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "model/capabilities.h"
 #include "model/derived.h"
+#include "placement/refusal.h"
 
 namespace placement {
 namespace {
@@ -16,9 +17,6 @@ namespace {
 constexpr size_t most_instances_tried = 64;
 constexpr size_t most_tasks_tried = 128;
 
-std::string short_name(const model::InstanceArn& arn) {
-  return std::string(model::short_id(arn.str()));
-}
 std::string short_name(const model::TaskArn& arn) {
   return std::string(model::short_id(arn.str()));
 }
@@ -152,33 +150,58 @@ class Finder {
 
   void wait_or_move() {
     size_t tried = 0;
-    bool moved = false;
+    const Considered* where = nullptr;
+    const model::Task* awaited = nullptr;
+    const Considered* from = nullptr;
+    const model::Task* moved = nullptr;
     for (const Considered& each : considered_) {
       if (!resources_only(each) || each.objections.blockers.never) continue;
       if (++tried > most_instances_tried) break;
-      const std::vector<const model::Task*> tasks = tasks_on(*each.instance);
-      for (const model::Task* task : tasks) {
+      for (const model::Task* task : tasks_on(*each.instance)) {
         if (!fits_without(each, {task->arn})) continue;
-        offer_wait(each, *task);
-        if (!moved) moved = offer_move(each, *task);
-        if (moved) return;
+        if (awaited == nullptr || (is_endless(*awaited) && !is_endless(*task))) {
+          where = &each;
+          awaited = task;
+        }
+        if (moved == nullptr && place_to_move(each, *task) != nullptr) {
+          from = &each;
+          moved = task;
+        }
       }
+      if (moved != nullptr && !is_endless(*awaited)) break;
     }
-    if (!waited_) wait_for_several();
+    if (awaited == nullptr) return wait_for_several();
+    offer_wait(*where, *awaited);
+    if (moved != nullptr) offer_move(*from, *moved, *place_to_move(*from, *moved));
+  }
+
+  // A service starts another one in its place.
+  static bool is_endless(const model::Task& task) {
+    return task.desired_status != model::TaskStatus::Stopped && !model::service_of(task).empty();
   }
 
   void offer_wait(const Considered& each, const model::Task& task) {
-    if (waited_) return;
-    waited_ = true;
     const bool stopping = task.desired_status == model::TaskStatus::Stopped;
+    if (is_endless(task)) {
+      const std::string service(model::service_of(task));
+      add(ExplainedChangeKind::Wait,
+          base::format("make room on instance {}: task {} there is of service {}, which does not "
+                       "end by itself; aws ecs update-service --cluster {} --service {} "
+                       "--desired-count N lowers its number",
+                       name_of(*each.instance), short_name(task.arn), service, task.cluster.str(),
+                       service),
+          each.instance->arn, {task.arn});
+      return;
+    }
     add(ExplainedChangeKind::Wait,
         base::format("wait for task {} on instance {}{}", short_name(task.arn),
-                     short_name(each.instance->arn), stopping ? ", which is stopping" : ""),
+                     name_of(*each.instance), stopping ? ", which is stopping" : ""),
         each.instance->arn, {task.arn});
   }
 
-  bool offer_move(const Considered& each, const model::Task& task) {
-    if (task.desired_status == model::TaskStatus::Stopped) return false;
+  // Where the task could go; nullptr: nowhere, or it is stopping anyway.
+  const Considered* place_to_move(const Considered& each, const model::Task& task) const {
+    if (task.desired_status == model::TaskStatus::Stopped) return nullptr;
     Demand held;
     held.cpu_units = task.held.cpu_units;
     held.memory_mib = task.held.memory_mib;
@@ -194,14 +217,16 @@ class Finder {
     held.whole_gpus = static_cast<int32_t>(whole.size());
     for (const Considered& other : considered_) {
       const Offer& offer = fleet_[other.index].offer;
-      if (other.index == each.index || !fits(offer, held)) continue;
-      add(ExplainedChangeKind::Move,
-          base::format("move task {} from instance {} to instance {}", short_name(task.arn),
-                       short_name(each.instance->arn), short_name(other.instance->arn)),
-          each.instance->arn, {task.arn});
-      return true;
+      if (other.index != each.index && fits(offer, held)) return &other;
     }
-    return false;
+    return nullptr;
+  }
+
+  void offer_move(const Considered& from, const model::Task& task, const Considered& to) {
+    add(ExplainedChangeKind::Move,
+        base::format("move task {} from instance {} to instance {}", short_name(task.arn),
+                     name_of(*from.instance), name_of(*to.instance)),
+        from.instance->arn, {task.arn});
   }
 
   // The instance on which the fewest tasks must end.
@@ -230,7 +255,7 @@ class Finder {
     for (const model::TaskArn& arn : fewest) names.push_back(short_name(arn));
     add(ExplainedChangeKind::Wait,
         base::format("wait for {} tasks on instance {}: {}", fewest.size(),
-                     short_name(where->instance->arn), base::join(names, ", ")),
+                     name_of(*where->instance), base::join(names, ", ")),
         where->instance->arn, fewest);
   }
 
@@ -263,7 +288,7 @@ class Finder {
       if (!only(each, Topic::Attribute) || !each.objections.kinds.empty()) continue;
       if (std::ranges::any_of(each.objections.attributes, model::is_of_agents)) continue;
       add(ExplainedChangeKind::AddAttribute,
-          base::format("give instance {} the attribute {}", short_name(each.instance->arn),
+          base::format("give instance {} the attribute {}", name_of(*each.instance),
                        base::join(each.objections.attributes, ", ")),
           each.instance->arn);
       return;
@@ -274,7 +299,7 @@ class Finder {
     for (const Considered& each : considered_) {
       if (!only(each, Topic::Agent)) continue;
       add(ExplainedChangeKind::ConnectAgent,
-          base::format("bring back the agent of instance {}", short_name(each.instance->arn)),
+          base::format("bring back the agent of instance {}", name_of(*each.instance)),
           each.instance->arn);
       return;
     }
@@ -285,7 +310,6 @@ class Finder {
   const Fleet& fleet_;
   const std::vector<Considered>& considered_;
   std::vector<ExplainedChange> changes_;
-  bool waited_ = false;
 };
 
 }  // namespace

@@ -118,8 +118,7 @@ std::string print_text(const Explanation& explanation) {
   if (!explanation.nearest.empty() && !explanation.nearest[0].instance.empty()) {
     text += "Nearest fits:\n";
     for (const Refusal& refusal : explanation.nearest) {
-      text += base::format("  {} {}: {}\n", model::short_id(refusal.instance.str()), refusal.reason,
-                           refusal.detail);
+      text += base::format("  {} {}: {}\n", refusal.name, refusal.reason, refusal.detail);
     }
   }
   if (!explanation.changes.empty()) {
@@ -145,8 +144,7 @@ std::string print_brief(const Refusal& refusal, const Explanation& explanation, 
     add(explanation.summary);
     if (!text.empty() && explanation.active > 1) {
       add(base::format("The nearest fit of {} is instance {}.",
-                       count_phrase(explanation.active, "instance", "instances"),
-                       model::short_id(refusal.instance.str())));
+                       count_phrase(explanation.active, "instance", "instances"), refusal.name));
     }
   }
   if (!explanation.changes.empty()) {

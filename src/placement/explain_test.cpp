@@ -106,8 +106,8 @@ TEST(Explain, how_many_instances_fall_at_each_step) {
   EXPECT_EQ(told(cluster, request), R"text(
 The task asks for 100 CPU units, 80 MiB of memory, 1 GPU.
 6 container instances in the cluster.
-  1 falls at NOT ACTIVE (status ACTIVE), 5 left
-  1 falls at AGENT (agent connected), 4 left
+  1 falls at NOT ACTIVE (INACTIVE), 5 left
+  1 falls at AGENT (agent not connected), 4 left
   1 falls at ATTRIBUTE (berth.cuda), 3 left
   1 falls at RESOURCE:CPU (100 CPU units), 2 left
   1 falls at RESOURCE:GPU (1 GPU), 1 left
@@ -120,6 +120,45 @@ Nearest fits:
 To place it:
   - drop the constraint 'attribute:zone == near'
 )text");
+}
+
+TEST(Explain, an_instance_is_called_by_its_host_and_one_that_drains_is_told_so) {
+  TestCluster cluster;
+  cluster.add({.id = "0f3a", .gpus = 1, .attributes = {{"berth.host-name", "box"}}});
+  const auto rack =
+      cluster.add({.id = "7c01", .gpus = 1, .attributes = {{"berth.host-name", "rack"}}});
+  cluster.apply(model::InstanceStatusChanged{rack, model::InstanceStatus::Draining});
+  EXPECT_THAT(told(cluster, gpu_request(1)),
+              HasSubstr("1 falls at NOT ACTIVE (DRAINING), 1 left\nThe task would be placed on "
+                        "instance box (0f3a)."));
+}
+
+TEST(Explain, a_task_on_a_machine_that_is_gone_is_told_so) {
+  TestCluster cluster;
+  const auto arn = cluster.add({.id = "a"});
+  const auto task = cluster.run(gpu_request(0));
+  cluster.fall_silent(arn);
+  EXPECT_THAT(explain_task(cluster.state, task->arn),
+              HasSubstr("The agent of the instance does not answer: Connection reset by peer. What "
+                        "stands here is what it told last."));
+}
+
+TEST(Explain, what_a_service_runs_is_not_waited_for_where_another_task_ends) {
+  TestCluster cluster;
+  cluster.add({.id = "a", .gpus = 1});
+  cluster.add({.id = "b", .gpus = 1});
+  Request of_service = gpu_request(1);
+  of_service.group = "service:web";
+  cluster.run(of_service);
+  EXPECT_TRUE(cluster.run(gpu_request(1)).has_value());
+  EXPECT_THAT(told(cluster, gpu_request(1)), HasSubstr("wait for task"));
+  EXPECT_THAT(told(cluster, gpu_request(1)), ::testing::Not(HasSubstr("service web")));
+  TestCluster full;
+  full.add({.id = "a", .gpus = 1});
+  full.run(of_service);
+  EXPECT_THAT(told(full, gpu_request(1)),
+              HasSubstr("is of service web, which does not end by itself; aws ecs update-service "
+                        "--cluster default --service web --desired-count N lowers its number"));
 }
 
 TEST(Explain, more_than_any_instance_has) {

@@ -17,7 +17,7 @@ bool holds(const model::ClusterState& state, const model::ContainerInstance& ins
   }
   return query::holds(expression, {.attributes = instance.attributes,
                                    .task_groups = groups,
-                                   .agent_connected = instance.agent_connected,
+                                   .agent_connected = model::agent_answers(instance),
                                    .agent_version = instance.agent_version,
                                    .ec2_instance_id = instance.ec2_instance_id,
                                    .registered_at = instance.registered_at,

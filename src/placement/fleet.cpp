@@ -34,7 +34,7 @@ uint64_t facts_of(const model::ContainerInstance& instance) {
     hash.add(name);
     hash.add(value);
   }
-  hash.add(instance.agent_connected ? 1U : 0U);
+  hash.add(model::agent_answers(instance) ? 1U : 0U);
   hash.add(instance.external ? 1U : 0U);
   hash.add(instance.agent_version);
   hash.add(instance.ec2_instance_id);

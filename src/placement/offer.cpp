@@ -76,6 +76,7 @@ Offer offer_of(const model::ContainerInstance& instance) {
   Offer offer;
   offer.active = instance.status == model::InstanceStatus::Active;
   offer.connected = instance.agent_connected;
+  offer.silent = instance.agent_silent;
   offer.external = instance.external;
   offer.pins_cores = instance.emulated_instance_type.empty();
   offer.cpu_registered = instance.cpu_units;

@@ -24,6 +24,7 @@ struct Card {
 struct Offer {
   bool active = false;
   bool connected = false;
+  bool silent = false;  // Connected, but nothing answers there now.
   bool external = false;
   bool pins_cores = false;  // A real machine.
   int64_t cpu_free = 0;     // Below 0 when a machine came back smaller than what its tasks hold.

@@ -98,15 +98,16 @@ std::expected<Placement, Refusal> Engine::place_on(const model::ClusterState& st
     return std::unexpected(Refusal{
         .instance = arn,
         .reason = std::string(reason_missing),
-        .detail =
-            base::format("Cluster {} has no such container instance.", request.cluster.str())});
+        .detail = base::format("Cluster {} has no such container instance.", request.cluster.str()),
+        .name = std::string(model::short_id(arn.str()))});
   }
   if (instance->status != model::InstanceStatus::Active) {
     return std::unexpected(
         Refusal{.instance = arn,
                 .reason = std::string(reason_inactive),
                 .detail = base::format("The container instance is {}, not ACTIVE.",
-                                       model::to_string(instance->status))});
+                                       model::to_string(instance->status)),
+                .name = name_of(*instance)});
   }
   const Demand demand = demand_of(request.resources);
   const Offer offer = offer_of(*instance);

@@ -147,6 +147,42 @@ TEST(Place, a_full_instance_is_nearer_than_one_that_is_away) {
   EXPECT_EQ(cluster.refusals()[0].instance, full);
 }
 
+TEST(Place, an_instance_that_answers_goes_before_one_that_has_fallen_silent) {
+  for (const PlacementStrategyType type :
+       {PlacementStrategyType::Binpack, PlacementStrategyType::Spread}) {
+    TestCluster cluster;
+    const auto silent = cluster.add({.id = "a", .gpus = 1});
+    const auto answers = cluster.add({.id = "b", .gpus = 4});
+    Request with_strategy = gpu_request(1);
+    with_strategy.strategies = {
+        strategy(type, type == PlacementStrategyType::Spread ? "instanceId" : "gpu")};
+    cluster.fall_silent(silent);
+    EXPECT_EQ(cluster.run(gpu_request(1))->instance, answers);
+    EXPECT_EQ(cluster.run(with_strategy)->instance, answers);
+    cluster.run(gpu_request(2));
+    EXPECT_EQ(cluster.run(with_strategy)->instance, silent) << "rather there than nowhere";
+  }
+}
+
+TEST(Place, an_agent_that_comes_back_is_as_good_as_before) {
+  TestCluster cluster;
+  const auto first = cluster.add({.id = "a", .gpus = 1});
+  cluster.add({.id = "b", .gpus = 1});
+  cluster.fall_silent(first);
+  cluster.connect(first, true);
+  EXPECT_EQ(cluster.run(gpu_request(1))->instance, first);
+}
+
+TEST(Place, a_share_as_large_as_the_data_sheet_says_is_told_what_the_gpu_has) {
+  TestCluster cluster;
+  cluster.add({.id = "t4", .gpus = 1, .gpu_memory_mib = 15360});
+  expect_refused(cluster, share_request(16384), "RESOURCE:GPU",
+                 "needs 16384 MiB of one GPU; the largest GPU of the instance has 15360 MiB (a "
+                 "driver keeps some of what data sheets say); ask for \"15360MiB\" or for a whole "
+                 "GPU.");
+  EXPECT_TRUE(cluster.run(share_request(15360)).has_value());
+}
+
 TEST(Place, instances_that_are_away_draining_or_elsewhere_get_nothing) {
   TestCluster cluster;
   expect_refused(cluster, gpu_request(0), "NO ACTIVE INSTANCES", "Cluster default has no ACTIVE");

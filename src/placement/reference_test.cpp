@@ -62,13 +62,14 @@ bool member_of_holds(const model::ClusterState& state, const model::ContainerIns
                      const std::string& text) {
   std::vector<std::string> groups;
   for (const model::TaskArn& arn : instance.tasks) groups.push_back(state.tasks.at(arn).group);
-  return query::holds(query::parse(text).value(), {.attributes = instance.attributes,
-                                                   .task_groups = groups,
-                                                   .agent_connected = instance.agent_connected,
-                                                   .agent_version = instance.agent_version,
-                                                   .ec2_instance_id = instance.ec2_instance_id,
-                                                   .registered_at = instance.registered_at,
-                                                   .running_tasks = instance.running_tasks});
+  return query::holds(query::parse(text).value(),
+                      {.attributes = instance.attributes,
+                       .task_groups = groups,
+                       .agent_connected = model::agent_answers(instance),
+                       .agent_version = instance.agent_version,
+                       .ec2_instance_id = instance.ec2_instance_id,
+                       .registered_at = instance.registered_at,
+                       .running_tasks = instance.running_tasks});
 }
 
 int64_t tasks_of_group(const model::ClusterState& state, const model::ContainerInstance& instance,
@@ -146,6 +147,10 @@ Candidates candidates_of(const model::ClusterState& state, const Request& reques
         reason_against(state, instance, request).empty()) {
       candidates.push_back(&instance);
     }
+  }
+  const auto answers = [](const auto* each) { return model::agent_answers(*each); };
+  if (std::ranges::any_of(candidates, answers)) {
+    std::erase_if(candidates, [&](const auto* each) { return !answers(each); });
   }
   for (const auto& strategy : request.strategies) {
     int64_t least = INT64_MAX;

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "base/format.h"
+#include "base/sentence.h"
+#include "model/capabilities.h"
 
 namespace placement {
 namespace {
@@ -80,6 +82,16 @@ std::string share_phrase(const model::ContainerInstance& instance, const Offer& 
     return "no GPU of the instance can be shared, because NVIDIA MPS needs one of the Volta "
            "architecture or newer, and nvidia-cuda-mps-control on the machine";
   }
+  int64_t asked_mib = 0;
+  for (const Share& share : demand.shares) asked_mib += share.memory_mib;
+  int64_t whole_mib = 0;
+  for (const Card& card : offer.cards) whole_mib = std::max(whole_mib, card.memory_mib);
+  if (asked_mib > whole_mib) {
+    return base::format(
+        "the largest GPU of the instance has {} MiB (a driver keeps some of what data sheets say); "
+        "ask for \"{}MiB\" or for a whole GPU",
+        whole_mib, whole_mib);
+  }
   int64_t largest_mib = 0;
   int32_t largest_milli = 0;
   for (size_t i = 0; i < offer.cards.size(); ++i) {
@@ -149,7 +161,8 @@ std::string_view first_reason(const Objections& objections) {
 
 std::string agent_sentence(const model::ContainerInstance& instance) {
   if (instance.status_reason.empty()) return "The agent of the instance is not connected.";
-  return base::format("The agent of the instance is not connected: {}", instance.status_reason);
+  return base::sentence(
+      base::format("The agent of the instance is not connected: {}", instance.status_reason));
 }
 
 std::vector<std::string> resource_phrases(const model::ContainerInstance& instance,
@@ -170,6 +183,12 @@ std::vector<std::string> resource_phrases(const model::ContainerInstance& instan
 }
 
 }  // namespace
+
+std::string name_of(const model::ContainerInstance& instance) {
+  const std::string id(model::short_id(instance.arn.str()));
+  const auto host = instance.attributes.find(std::string(model::attribute_host_name));
+  return host == instance.attributes.end() ? id : base::format("{} ({})", host->second, id);
+}
 
 std::string gpus_wanted(const Demand& demand) {
   std::vector<std::string> parts;
@@ -229,10 +248,10 @@ Refusal refusal_of(const model::ContainerInstance& instance, const Offer& offer,
                    const Demand& demand, const Objections& objections, int32_t most_gpus) {
   std::vector<std::string> sentences;
   if (!demand.contradiction.empty()) {
-    return {
-        .instance = instance.arn,
-        .reason = std::string(first_reason(objections)),
-        .detail = base::format("No instance can ever take the task: {}.", demand.contradiction)};
+    return {.instance = instance.arn,
+            .reason = std::string(first_reason(objections)),
+            .detail = base::format("No instance can ever take the task: {}.", demand.contradiction),
+            .name = name_of(instance)};
   }
   if (objections.blockers.agent) sentences.push_back(agent_sentence(instance));
   if (!objections.kinds.empty()) {
@@ -257,7 +276,8 @@ Refusal refusal_of(const model::ContainerInstance& instance, const Offer& offer,
   }
   return {.instance = instance.arn,
           .reason = std::string(first_reason(objections)),
-          .detail = base::format("{}", base::join(sentences, " "))};
+          .detail = base::format("{}", base::join(sentences, " ")),
+          .name = name_of(instance)};
 }
 
 }  // namespace placement

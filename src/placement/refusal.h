@@ -18,7 +18,11 @@ struct Refusal {
   model::InstanceArn instance;  // Empty: there was no instance to blame.
   std::string reason;           // ECS's words.
   std::string detail;           // All that blocks, in one or two sentences.
+  std::string name = {};        // name_of() the instance.
 };
+
+// "box (0f3a...)": the host's name, where the machine has told it, and the id; for sentences.
+std::string name_of(const model::ContainerInstance& instance);
 
 // The reasons, in the order in which they are reported when several hold.
 inline constexpr std::string_view reason_agent = "AGENT";

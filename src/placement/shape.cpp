@@ -295,14 +295,16 @@ pack::Score score_entry(Shape& shape, Fleet& fleet, uint32_t index, const Filter
     return {.level = -1 - distance_of(seen.blockers, seen.missing, lasting, passing), .card = -1};
   }
   workload_model.refresh(entry, fleet.sequence());
-  return pack::score(
-      workload_model.scale(), workload_model.profile_of(entry), entry.summary,
-      {.cpu_units = demand.cpu_units,
-       .memory_mib = demand.memory_mib,
-       .whole_gpus = demand.all_gpus ? entry.offer.whole_gpus_free : demand.whole_gpus,
-       .shares = !demand.shares.empty(),
-       .share_cards = seen.share_cards,
-       .share_milli = demand.shares.empty() ? 0 : shape.share_milli});
+  pack::Score score =
+      pack::score(workload_model.scale(), workload_model.profile_of(entry), entry.summary,
+                  {.cpu_units = demand.cpu_units,
+                   .memory_mib = demand.memory_mib,
+                   .whole_gpus = demand.all_gpus ? entry.offer.whole_gpus_free : demand.whole_gpus,
+                   .shares = !demand.shares.empty(),
+                   .share_cards = seen.share_cards,
+                   .share_milli = demand.shares.empty() ? 0 : shape.share_milli});
+  if (!entry.summary.silent) score.level += answers_bonus;
+  return score;
 }
 
 void sync_scores(Shape& shape, Fleet& fleet, const Filters& filters,

@@ -29,8 +29,8 @@ struct Shape {
   int32_t share_milli = 0;
   bool refused = false;  // The last one of this shape found no place.
 
-  // Per entry: 0 and above, the packing objective's level; below 0, does not fit: -1 -
-  // distance_of(); never_considered: not an ACTIVE instance.
+  // Per entry: 0 and above, the packing objective's level, with answers_bonus; below 0, does not
+  // fit: -1 - distance_of(); never_considered: not an ACTIVE instance.
   std::vector<int32_t> scores;
   // The highest of each `block` scores.
   std::vector<int32_t> block_best;
@@ -43,6 +43,9 @@ struct Shape {
 
 inline constexpr size_t block = 64;
 inline constexpr int32_t never_considered = INT32_MIN;
+// Added to the level of an instance whose agent answers: above every level of the objective, so
+// that any such instance goes before those that are silent.
+inline constexpr int32_t answers_bonus = 1 << 20;
 // When the typical workload changes, at most so many instances are judged anew in one decision, so
 // that no decision waits for all of them; the others keep their rank a little longer. Whether a
 // task fits is never out of date.

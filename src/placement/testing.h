@@ -28,6 +28,8 @@ class TestCluster {
   // As add(), for a record made by the test; arn and cluster are filled in.
   model::InstanceArn add(std::string id, model::ContainerInstance instance);
   void connect(const model::InstanceArn& arn, bool connected);
+  // Its connection has ended, its grace has not. Only of a connected one.
+  void fall_silent(const model::InstanceArn& arn);
   // Places a task where the engine wants it, and keeps it; nullopt and refusals() else.
   std::optional<model::Task> run(const Request& request);
   void request_stop(const model::TaskArn& task);

@@ -37,7 +37,15 @@ model::InstanceArn TestCluster::add(std::string id, model::ContainerInstance ins
 
 void TestCluster::connect(const model::InstanceArn& arn, bool connected) {
   apply(model::AgentConnectionChanged{
-      .arn = arn, .connected = connected, .reason = "The network is down.", .at = {}});
+      .arn = arn, .connected = connected, .reason = "The network is down", .at = {}});
+}
+
+void TestCluster::fall_silent(const model::InstanceArn& arn) {
+  apply(model::AgentConnectionChanged{.arn = arn,
+                                      .connected = true,
+                                      .reason = "Connection reset by peer",
+                                      .at = {},
+                                      .silent = true});
 }
 
 std::optional<model::Task> TestCluster::run(const Request& request) {

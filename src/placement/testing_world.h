@@ -100,7 +100,7 @@ class World {
   // Something else than a placement happens.
   void disturb() {
     const model::InstanceArn& arn = arns[dice.below(arns.size())];
-    switch (dice.below(8)) {
+    switch (dice.below(9)) {
       case 0:
         cluster.connect(arn, dice.chance(60));
         break;
@@ -120,6 +120,9 @@ class World {
           cluster.apply(model::GpuQuarantined{.arn = arn, .gpu = slot.device.uuid, .reason = "x"});
           break;
         }
+        break;
+      case 5:
+        if (cluster.instance(arn).agent_connected) cluster.fall_silent(arn);
         break;
       default:
         stop_some_task();

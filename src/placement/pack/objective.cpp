@@ -168,12 +168,14 @@ Tuning tuning_of(Policy policy, Bottleneck bottleneck) {
 bool InstanceSummary::same_state(const InstanceSummary& other) const {
   return cpu_free == other.cpu_free && memory_free == other.memory_free && milli == other.milli &&
          share_milli == other.share_milli && share_memory_mib == other.share_memory_mib &&
-         cards == other.cards && connected == other.connected && special == other.special;
+         cards == other.cards && connected == other.connected && silent == other.silent &&
+         special == other.special;
 }
 
 InstanceSummary summary_of(const Offer& offer) {
   InstanceSummary summary;
   summary.connected = offer.connected;
+  summary.silent = offer.silent;
   summary.cpu_free = offer.cpu_free;
   summary.memory_free = offer.memory_free;
   summary.cards = static_cast<uint8_t>(std::min(offer.cards.size(), most_cards));

@@ -67,6 +67,7 @@ struct InstanceSummary {
   int16_t whole_free = 0;  // How many of milli are 1000.
   uint8_t cards = 0;
   bool connected = false;
+  bool silent = false;
   // Not all is said here: MIG instances, GPUs of different memory, or more than most_cards.
   bool special = false;
 

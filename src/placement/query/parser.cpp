@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "placement/query/literal.h"
 #include "placement/query/scanner.h"
 
@@ -39,7 +40,16 @@ class Parser {
       return "'and', 'or' or the end of the expression (keywords are lower-case)";
     }
     if (here == ")") return "'and', 'or' or the end of the expression (no '(' is open)";
+    if (follows_bare_word()) {
+      return "'and', 'or' or the end of the expression (a value with blanks stands in quotes)";
+    }
     return "'and', 'or' or the end of the expression";
+  }
+
+  // "attribute:berth.gpu-model == Tesla T4": the value was one word, and there is another.
+  bool follows_bare_word() const {
+    const std::string_view here = scanner_.found();
+    return !here.empty() && base::is_plain(here.front());
   }
 
   base::Result<Parsed> expression(int power, int depth) {
@@ -87,7 +97,11 @@ class Parser {
     }
     if (scanner_.symbol("(")) {
       const Parsed inner = TRY(expression(or_power, depth + 1));
-      if (!scanner_.symbol(")")) return scanner_.expected("')', 'and' or 'or'");
+      if (!scanner_.symbol(")")) {
+        return scanner_.expected(follows_bare_word()
+                                     ? "')', 'and' or 'or' (a value with blanks stands in quotes)"
+                                     : "')', 'and' or 'or'");
+      }
       return Parsed{inner.node, true};
     }
     return Parsed{TRY(simple()), true};
@@ -188,7 +202,10 @@ class Parser {
     do {
       TRY_VOID(one(simple));
     } while (scanner_.symbol(","));
-    if (!scanner_.symbol("]")) return scanner_.expected("',' or ']'");
+    if (!scanner_.symbol("]")) {
+      return scanner_.expected(
+          follows_bare_word() ? "',' or ']' (a value with blanks stands in quotes)" : "',' or ']'");
+    }
     return {};
   }
 

@@ -27,6 +27,14 @@ TEST(Trace, columns_are_found_by_name_and_others_ignored) {
   EXPECT_EQ(pods->at(1), (TracePod{"q", 500, 64, 0, 0, {}}));
 }
 
+TEST(Trace, pods_without_a_column_of_models_take_any) {
+  const auto pods = parse_pods(
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,qos\np,500,64,1,250,LS\nq,500,64,2,1000,BE\n");
+  ASSERT_TRUE(pods.has_value()) << pods.error().message;
+  EXPECT_EQ(pods->at(0), (TracePod{"p", 500, 64, 1, 250, {}}));
+  EXPECT_EQ(pods->at(1), (TracePod{"q", 500, 64, 2, 1000, {}}));
+}
+
 TEST(Trace, errors_name_the_file_the_line_and_the_column) {
   const std::pair<std::string, std::string> nodes[] = {
       {"", "The nodes file is empty"},
@@ -51,7 +59,7 @@ TEST(Trace, errors_name_the_file_the_line_and_the_column) {
   const std::pair<std::string, std::string> pods[] = {
       {"name\n",
        "The first line of the pods file names no column 'cpu_milli'; it needs name, "
-       "cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec."},
+       "cpu_milli, memory_mib, num_gpu, gpu_milli."},
       {pods_header + "p,1,1,1,0,\n", "Line 2 of the pods file, column gpu_milli: a task with GPUs"},
       {pods_header + "p,1,1,2,500,\n", "column gpu_milli: a task with several GPUs"},
       {pods_header + "p,1,1,1,1001,\n", "column gpu_milli: expected a whole number from 0 to 1000"},

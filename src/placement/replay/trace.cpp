@@ -31,11 +31,15 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 // The rows of a file, by column name.
 class Table {
  public:
+  // A file need not have the `optional` columns, which come after the others: name() is empty
+  // there.
   static base::Result<Table> create(std::string_view csv, std::string_view what,
-                                    const std::vector<std::string_view>& columns) {
+                                    const std::vector<std::string_view>& columns,
+                                    const std::vector<std::string_view>& optional = {}) {
     Table table;
     table.what_ = what;
     table.columns_ = columns;
+    table.columns_.insert(table.columns_.end(), optional.begin(), optional.end());
     table.rest_ = csv;
     if (!table.next_line()) {
       return invalid(base::format("The {} file is empty; its first line names the columns.", what));
@@ -49,6 +53,11 @@ class Table {
                          column, base::join(columns, ", ")));
       }
       table.positions_.push_back(static_cast<size_t>(found - header.begin()));
+    }
+    for (const std::string_view column : optional) {
+      const auto found = std::ranges::find(header, column);
+      table.positions_.push_back(
+          found == header.end() ? absent : static_cast<size_t>(found - header.begin()));
     }
     return table;
   }
@@ -70,6 +79,7 @@ class Table {
 
   // A name that can stand between quotes of an expression.
   base::Result<std::string_view> name(size_t column) const {
+    if (positions_[column] == absent) return std::string_view();
     const std::string_view field = TRY(text(column));
     for (const char c : field) {
       if (c == '\'' || c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) {
@@ -106,6 +116,8 @@ class Table {
     ++line_number_;
     return true;
   }
+
+  static constexpr size_t absent = std::string_view::npos;
 
   std::string_view what_;
   std::vector<std::string_view> columns_;
@@ -155,7 +167,7 @@ base::Result<std::vector<TraceNode>> parse_nodes(std::string_view csv) {
 
 base::Result<std::vector<TracePod>> parse_pods(std::string_view csv) {
   Table table = TRY(Table::create(
-      csv, "pods", {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec"}));
+      csv, "pods", {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"}, {"gpu_spec"}));
   std::vector<TracePod> pods;
   while (table.next_row()) pods.push_back(TRY(pod_of(table)));
   return pods;

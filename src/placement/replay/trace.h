@@ -1,7 +1,8 @@
 // The format of Alibaba's cluster-trace-gpu-v2023: the instances of a cluster and the tasks that
 // arrive there, as CSV.
 //   nodes: sn,cpu_milli,memory_mib,gpu,model
-//   pods:  name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,...
+//   pods:  name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,...; without gpu_spec, which some
+//          files of the family lack, a task takes any model
 //   times: creation_time,deletion_time,scheduled_time, further columns of the pods, in seconds
 // Source: github.com/alibaba/clusterdata, cluster-trace-gpu-v2023.
 #pragma once

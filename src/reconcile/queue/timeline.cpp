@@ -17,6 +17,7 @@ model::ContainerInstance outline_of(const model::ContainerInstance& instance) {
   made.arn = instance.arn;
   made.status = instance.status;
   made.agent_connected = instance.agent_connected;
+  made.agent_silent = instance.agent_silent;
   made.external = instance.external;
   made.emulated_instance_type = "outline";  // Cores are not pinned ahead of time.
   made.cpu_units = instance.cpu_units;
