@@ -12,6 +12,8 @@ import threading
 import time
 import unittest
 
+import botocore.exceptions
+
 from harness import BERTH, Process, Server, Tasks, shell, wait_for
 
 
@@ -269,9 +271,31 @@ class Damage(Backup):
         self.assertEqual(51, len(self.clusters()))
 
     def test_of_the_logs(self):
+        """The log service is closed and says why; everything else runs."""
         for kind, change in self.kinds("logs.db").items():
             with self.subTest(kind):
-                self.check("logs.db", change)
+                for suffix in ("", "-wal", "-shm"):
+                    if os.path.exists(self.path("logs.db" + suffix)):
+                        shutil.copy(self.path("logs.db" + suffix),
+                                    os.path.join(self.folder, "kept" + suffix))
+                change(self.path("logs.db"))
+                self.server.start()
+                self.assertEqual(51, len(self.clusters()))
+                with self.assertRaises(botocore.exceptions.ClientError) as caught:
+                    self.events()
+                told = caught.exception.response["Error"]
+                self.assertEqual("ServiceUnavailableException", told["Code"])
+                self.assertIn(self.path("logs.db"), told["Message"])
+                self.assertIn("The log service is closed", self.server.output())
+                doctor = berth("doctor", "--json", "--data", self.server.data)
+                found, = [one for one in json.loads(doctor.stdout)["checks"]
+                          if one["name"] == "logs.db"]
+                self.assertEqual("fail", found["state"], found)
+                self.assertEqual(0, self.server.stop())
+                for suffix in ("", "-wal", "-shm"):
+                    if os.path.exists(os.path.join(self.folder, "kept" + suffix)):
+                        shutil.move(os.path.join(self.folder, "kept" + suffix),
+                                    self.path("logs.db" + suffix))
         self.server.start()
         self.assertEqual(50, len(self.events()))
 

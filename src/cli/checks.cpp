@@ -88,6 +88,7 @@ Check check_room(const std::filesystem::path& dir) {
 
 // Reading more would take too long.
 constexpr uintmax_t most_read_bytes = uintmax_t{2} << 30;
+constexpr uintmax_t smallest_database = 512;
 
 Check check_file(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
@@ -96,7 +97,12 @@ Check check_file(const std::filesystem::path& file) {
   if (!failure && bytes > most_read_bytes) {
     return {name, CheckState::Ok, base::format("{} is too big to be read here", file.string())};
   }
-  const auto whole = [&file]() -> base::Result<void> {
+  const auto whole = [&]() -> base::Result<void> {
+    // SQLite takes these for new files, which a server never leaves behind.
+    if (!failure && bytes < smallest_database) {
+      return base::fail(std::string(sqlite::corrupt),
+                        base::format("{} is damaged: it has {} bytes.", file.string(), bytes));
+    }
     const auto database =
         TRY(sqlite::Database::open(file.string(), {.access = sqlite::Access::ReadOnly}));
     return database->integrity_check();

@@ -72,6 +72,15 @@ TEST_F(Checks, a_damaged_file_is_named_and_the_others_are_well) {
   EXPECT_NE(checks[3].todo.find("move the file"), std::string::npos);
 }
 
+TEST_F(Checks, a_file_that_was_cut_off_is_damaged) {
+  for (const char* const content : {"", "x"}) {
+    std::ofstream(dir_ / "logs.db") << content;
+    const auto checks = check_data_dir(dir_);
+    ASSERT_EQ(checks.size(), 3U);
+    EXPECT_EQ(checks[2].state, CheckState::Fail) << checks[2].detail;
+  }
+}
+
 TEST_F(Checks, a_taken_port_is_a_failure_and_a_free_one_is_not) {
   const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

@@ -127,6 +127,12 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
                       .group_bytes = options.log_group_quota_mib << 20,
                       .file_bytes = options.log_quota_mib << 20,
                       .disk_bytes = logs::disk_reserve(made.logs_path)};
+  base::log_info(
+      "log groups without a retention of their own keep their events for {} days, each keeps {} "
+      "MiB "
+      "at most and all together {} MiB (--log-retention, --log-group-quota, --log-quota; 0: no "
+      "limit)",
+      options.log_retention_days, options.log_group_quota_mib, options.log_quota_mib);
   made.rate_limit = options.rate_limit;
   made.max_connections = most_connections();
   made.settings.account = {local.credentials.region, local.credentials.account};

@@ -12,14 +12,19 @@ namespace {
 constexpr base::Milliseconds expiry_interval{10'000};
 constexpr base::Milliseconds join_token_kept{24 * 3'600'000};  // To tell why it is refused.
 constexpr size_t most_expired_at_once = 1000;  // Bounds one step and its transaction.
+// Until the next step where there are more: calls have their turn in between.
+constexpr base::Milliseconds between_steps{100};
 
-void expire_tasks(Step& step) {
+// True: there may be more.
+bool expire_tasks(Step& step) {
   const auto& stopped = step.state().stopped_tasks;
-  for (size_t i = 0; i < most_expired_at_once && !stopped.empty(); ++i) {
+  for (size_t i = 0; i < most_expired_at_once; ++i) {
+    if (stopped.empty()) return false;
     const auto [stopped_at, arn] = *stopped.begin();
-    if (stopped_at + step.settings.stopped_task_kept > step.now) return;
+    if (stopped_at + step.settings.stopped_task_kept > step.now) return false;
     step.change(model::TaskExpired{arn});
   }
+  return true;
 }
 
 void expire_client_tokens(Step& step) {
@@ -102,11 +107,13 @@ void expire_join_tokens(Step& step) {
 
 }  // namespace
 
-Expiry::Expiry(base::Time now) : next_(now + expiry_interval) {}
+Expiry::Expiry(base::Time now) : next_(now + expiry_interval), next_tasks_(next_) {}
 
 void Expiry::tick(Step& step) {
+  if (step.now >= next_tasks_) {
+    next_tasks_ = step.now + (expire_tasks(step) ? between_steps : expiry_interval);
+  }
   if (step.now < next_) return;
-  expire_tasks(step);
   expire_client_tokens(step);
   forget_instances(step);
   expire_join_tokens(step);

@@ -2,6 +2,8 @@
 // services, join tokens, task definitions that are to be deleted.
 #pragma once
 
+#include <algorithm>
+
 #include "control/step/observer.h"
 
 namespace control {
@@ -10,10 +12,11 @@ class Expiry : public Observer {
  public:
   explicit Expiry(base::Time now);
   void tick(Step& step) override;
-  base::Time next_tick() const override { return next_; }
+  base::Time next_tick() const override { return std::min(next_, next_tasks_); }
 
  private:
   base::Time next_;
+  base::Time next_tasks_;  // Of stopped tasks: there may be many.
 };
 
 }  // namespace control

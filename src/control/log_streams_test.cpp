@@ -14,19 +14,15 @@ struct LogStreams : ::testing::Test {
   }
 
   // A task on the only instance so far, whose container has these options of awslogs.
-  std::string run(const std::string& family, std::map<std::string, std::string> options) {
-    api::ecs::RegisterTaskDefinitionRequest request;
-    request.family = family;
-    api::ecs::ContainerDefinition& container = request.container_definitions.emplace_back();
-    container.name = "main";
-    container.image = "busybox";
-    container.memory = 80;
-    api::ecs::LogConfiguration& log = container.log_configuration.emplace();
+  std::string run(const std::string& family, const std::map<std::string, std::string>& options) {
+    plane.define(family, "");
+    model::ClusterState state = plane.core.state();
+    auto& definition = state.task_definitions.find(family)->second.find(1)->second.definition;
+    api::ecs::LogConfiguration& log =
+        definition.container_definitions.front().log_configuration.emplace();
     log.log_driver = api::ecs::LogDriver::Awslogs;
-    for (auto& [name, value] : options) log.options[name] = value;
-    const auto registered =
-        plane.call<api::ecs::RegisterTaskDefinitionResponse>("RegisterTaskDefinition", request);
-    CHECK(registered.has_value());
+    for (const auto& [name, value] : options) log.options[name] = value;
+    plane.core = Core(std::move(state), Settings{}, ++plane.reseed, plane.now);
     const auto answer = plane.run_task(family);
     CHECK(answer.has_value() && answer->tasks.size() == 1);
     return *answer->tasks[0].task_arn;
