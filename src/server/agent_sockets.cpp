@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "server/rate_limits.h"
 
 namespace server {
 namespace {
