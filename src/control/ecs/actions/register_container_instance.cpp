@@ -11,6 +11,7 @@
 #include "control/request/errors.h"
 #include "control/request/lookup.h"
 #include "control/request/tags.h"
+#include "model/capabilities.h"
 #include "model/catalogue.h"
 
 namespace control::ecs {
@@ -137,7 +138,7 @@ bool is_told_by_agent(std::string_view attribute) {
   return attribute.starts_with("ecs.capability.") ||
          attribute.starts_with("com.amazonaws.ecs.capability.") ||
          attribute.starts_with("berth.gpu-") || attribute == "berth.cuda-version" ||
-         attribute == "berth.agent";
+         attribute == model::attribute_host_name || attribute == "berth.agent";
 }
 
 // A physical GPU has one owner. An instance that its machine has left behind (a lost data
