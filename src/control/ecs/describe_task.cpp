@@ -202,7 +202,7 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.version = task.version;
   if (!task.stage.empty()) made.berth_stage = task.stage;
   made.berth_pull_percent = task.pull_percent;
-  if (waits_in_queue(task)) made.berth_queue = describe_queue(step, task);
+  if (task.waiting) made.berth_queue = describe_queue(step, task);
   return made;
 }
 
