@@ -1,6 +1,7 @@
 // What commands print for people: columns under a head line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,8 @@ namespace cli {
 
 using Line = std::vector<std::string>;
 
-// The first line is the head; every line has as many cells as it.
-void print_table(const std::vector<Line>& lines);
+// The first line is the head; every line has as many cells as it. With a `width` other than 0 a
+// line's last cell that would go beyond it stands beneath the line, wrapped.
+void print_table(const std::vector<Line>& lines, size_t width = 0);
 
 }  // namespace cli
