@@ -68,6 +68,44 @@ class AwsCli(unittest.TestCase):
                 self.assertEqual(server.account, told["Account"])
                 self.assertEqual(f"arn:aws:iam::{server.account}:root", told["Arn"])
 
+    def old_clients(self):
+        """A folder with an `aws` and a boto3 that do not know AWS_ENDPOINT_URL."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        with open(os.path.join(folder, "aws"), "w") as file:
+            file.write('#!/bin/sh\ntest "$1" = --version && echo aws-cli/1.19.1 Python/3 && exit\n'
+                       'echo "$@"\n')
+        os.chmod(os.path.join(folder, "aws"), 0o755)
+        os.mkdir(os.path.join(folder, "botocore"))
+        with open(os.path.join(folder, "botocore", "__init__.py"), "w") as file:
+            file.write("__version__ = '1.29.27'\n")
+        return folder
+
+    def test_an_old_cli_is_redirected_for_programs_too(self):
+        folder = self.old_clients()
+        url = f"http://127.0.0.1:{server.port}"
+        again = f'eval "$("{BERTH}" env --data "{server.data}")"'
+        for script in ("aws ecs list-clusters", "echo ecs list-clusters | xargs aws",
+                       f'{again}; sh -c "aws ecs list-clusters"'):
+            with self.subTest(script):
+                self.assertEqual(f"--endpoint-url {url} ecs list-clusters", bash(script, folder))
+
+    def test_a_boto3_that_would_go_to_amazon_is_named(self):
+        folder = self.old_clients()
+        done = subprocess.run(
+            ["bash", "-ec", f'eval "$("{BERTH}" env --data "{server.data}")"'],
+            capture_output=True, text=True, timeout=60,
+            env={**os.environ, "PYTHONPATH": folder, "PATH": f"{folder}:{os.environ['PATH']}"})
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("botocore 1.29.27", done.stderr)
+        self.assertIn("endpoint_url=", done.stderr)
+
+    def test_own_commands_need_no_directory_once_the_environment_names_the_server(self):
+        self.assertIn("p3.8xlarge", bash(f'HOME=/nonexistent "{BERTH}" nodes'))
+        self.assertIn("is known in the cluster", bash(
+            f'aws ecs create-cluster --cluster-name elsewhere >/dev/null; "{BERTH}" tasks --all '
+            '--cluster elsewhere'))
+
     def test_an_error_is_shown_with_its_code(self):
         done = bash("aws ecs list-tasks --cluster absent", check=False)
         self.assertNotEqual(0, done.returncode)

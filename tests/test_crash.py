@@ -4,12 +4,13 @@ import http.client
 import os
 import random
 import shutil
+import subprocess
 import tempfile
 import threading
 import unittest
 
-from harness import (TASK_LABEL, Agent, Docker, Dockerd, Server, Tasks, brief, container_of, shell,
-                     wait_for)
+from harness import (BERTH, TASK_LABEL, Agent, Docker, Dockerd, Server, Tasks, brief, container_of,
+                     shell, wait_for)
 
 STARTS = 100
 KILLS = 4
@@ -25,6 +26,26 @@ class Killed(unittest.TestCase):
         self.addCleanup(self.agent.close)
         self.server.wait_connected(1)
         self.tasks = Tasks(self.server)
+
+    def berth(self, *words):
+        return subprocess.run([BERTH, *words, "--data", self.server.data], capture_output=True,
+                              text=True, timeout=30, check=True).stdout
+
+    def test_a_machine_that_is_gone_shows_at_once_wherever_one_looks(self):
+        arn = self.tasks.run_containers("lasting", shell("exec sleep 900"))
+        self.tasks.wait(arn, "RUNNING")
+        self.assertIn(" connected ", self.berth("nodes"))
+        self.agent.kill()
+        wait_for(lambda: " GONE " in self.berth("nodes"), "berth nodes says so", 3)
+        task = next(line for line in self.berth("tasks").splitlines() if "lasting" in line)
+        self.assertIn("no agent for", task)
+        self.assertIn("the status is the last one that it told", task)
+        self.assertIn("does not answer", self.berth("explain", arn))
+        self.assertIn("does not answer", self.server.output())
+        self.agent.start()
+        self.server.wait_connected(1)
+        self.assertNotIn("no agent", self.berth("tasks"))
+        self.tasks.finish(arn)
 
     def acknowledged(self, definition, token):
         """Asks with one token until the server has said yes: asking twice must not run two."""

@@ -50,6 +50,8 @@ struct AgentOptions {
   std::string access_key_id = {};
   std::string secret_access_key = {};
   std::string session_token = {};  // Empty for a long-lived key.
+  // Of the server, where other machines reach it. Empty: there too.
+  std::string advertised_url = {};
   net::TlsClientOptions tls = {};
   std::string region = "us-east-1";
   std::string cluster = "default";

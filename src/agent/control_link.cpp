@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "acs/messages.h"
+#include "agent/host_address.h"
 #include "agent/websocket_url.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "net/address.h"
-#include "net/http.h"
 #include "net/websocket_client.h"
 
 namespace agent {
@@ -53,14 +53,10 @@ bool is_forgotten(const ApiError& error) {
 }
 
 // As seen from the server: the other machines of its cluster most likely reach it there too.
-std::string host_address(const AgentOptions& options) {
-  for (const std::string& server : options.server_urls) {
-    const auto url = net::parse_url(server);
-    if (!url) continue;
-    const auto address = net::address_towards(url->host, url->port);
-    if (address) return *address;
-  }
-  return {};
+std::string own_host_address(const AgentOptions& options) {
+  std::vector<std::string> urls = options.server_urls;
+  if (!options.advertised_url.empty()) urls.push_back(options.advertised_url);
+  return host_address(urls, net::address_towards);
 }
 
 }  // namespace
@@ -176,7 +172,7 @@ void ControlLink::start_registration(std::string arn, bool for_core) {
                             .docker = docker ? &*docker : nullptr,
                             .status_reason = docker ? "" : docker.error().message,
                             .container_instance_arn = arn,
-                            .host_address = host_address(parts.options)};
+                            .host_address = own_host_address(parts.options)};
     auto answer = register_instance(parts.api, registration_request(facts));
     if (!answer && for_core && !arn.empty() && is_forgotten(answer.error())) {
       base::log_warning("{} is not known any more ({}); this machine registers anew.", arn,

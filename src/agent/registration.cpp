@@ -30,6 +30,15 @@ base::Result<int64_t> memory_of_this_machine() {
       "The machine's memory cannot be read from /proc/meminfo; give it as an option.");
 }
 
+// An emulated machine is told from others of its host by its directory: "box-0-p3.8xlarge".
+std::string host_name_of(const AgentOptions& options) {
+  utsname name{};
+  std::string host = uname(&name) == 0 ? name.nodename : "";
+  if (options.emulated_instance_type.empty()) return host;
+  const std::string own = options.data_dir.filename().string();
+  return host.empty() || own.empty() ? host + own : host + "-" + own;
+}
+
 std::string architecture_of_this_machine() {
   utsname name{};
   if (uname(&name) != 0) return "x86_64";
@@ -174,6 +183,7 @@ std::string identity_document(const RegistrationFacts& facts) {
 base::Result<Machine> describe_machine(const AgentOptions& options, std::string instance_id) {
   Machine machine;
   machine.instance_id = std::move(instance_id);
+  machine.host_name = host_name_of(options);
   machine.emulated_instance_type = options.emulated_instance_type;
   machine.instance_type =
       options.instance_type.empty() ? options.emulated_instance_type : options.instance_type;
@@ -222,6 +232,9 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
   attributes.add("ecs.os-type", "linux");
   attributes.add(model::attribute_cpu_architecture, machine.cpu_architecture);
   attributes.add("berth.agent", options.version);
+  if (!machine.host_name.empty()) {
+    attributes.add(model::attribute_host_name, machine.host_name);
+  }
   add_gpu_attributes(attributes, facts.gpus);
   for (const auto& [name, value] : options.attributes) attributes.add(name, value);
   if (!facts.host_address.empty()) {

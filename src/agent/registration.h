@@ -15,6 +15,7 @@ namespace agent {
 // What does not change while the agent runs.
 struct Machine {
   std::string instance_id;
+  std::string host_name;
   std::string instance_type;           // Empty: made from the GPUs.
   std::string emulated_instance_type;  // Empty: the machine itself.
   std::string availability_zone;

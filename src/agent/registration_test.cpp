@@ -53,6 +53,16 @@ TEST_F(Registration, tells_what_its_gpus_are_as_attributes) {
   EXPECT_EQ(request().platform_devices.front().berth_gpu->nics.size(), 2U);
 }
 
+TEST_F(Registration, tells_the_name_of_its_host_and_of_an_emulated_machine_its_own_too) {
+  const std::string host = describe_machine(options_, "i-1")->host_name;
+  EXPECT_FALSE(host.empty());
+  options_.emulated_instance_type = "p3.8xlarge";
+  options_.data_dir = "/var/lib/berth/agents/0-p3.8xlarge";
+  machine_ = *describe_machine(options_, "i-1");
+  EXPECT_EQ(machine_.host_name, host + "-0-p3.8xlarge");
+  EXPECT_EQ(attributes().at("berth.host-name"), machine_.host_name);
+}
+
 TEST_F(Registration, tells_where_it_is_reached_unless_its_operator_says_so) {
   EXPECT_FALSE(attributes().contains("berth.host-address"));
   const auto told = [&] {

@@ -19,6 +19,7 @@ constexpr const char* examples = R"text(Examples:
   eval "$(berth env)"                point the AWS CLI and SDKs at it
   aws ecs list-container-instances
   berth tasks                        what runs, what waits, and why
+  berth nodes                        which machines there are, and what is free
   berth explain train                why the task would go where, or nowhere
   berth token create                 what another machine needs to join
   berth doctor                       what is missing on this machine
@@ -61,6 +62,7 @@ int run(int argc, char** argv) {
   add_exec(app, action);
   add_tasks(app, action);
   add_gpus(app, action);
+  add_nodes(app, action);
   add_doctor(app, action);
   add_backup(app, action);
   add_restore(app, action);

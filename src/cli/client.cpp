@@ -28,7 +28,10 @@ net::HttpRequest signed_request(const Credentials& credentials, const api::Servi
   }
   base::SystemClock clock;
   for (auto& [name, value] :
-       auth::sign(to_sign, {credentials.access_key_id, credentials.secret_access_key},
+       auth::sign(to_sign,
+                  {.access_key_id = credentials.access_key_id,
+                   .secret_access_key = credentials.secret_access_key,
+                   .session_token = credentials.session_token},
                   {credentials.region, std::string(service.name)}, clock.now())) {
     request.headers.push_back({name, value});
   }

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "base/format.h"
@@ -12,6 +13,7 @@ namespace {
 
 struct EnvCommand {
   std::string data = default_data_dir().string();
+  bool remote = false;
   bool json = false;
 };
 
@@ -28,23 +30,59 @@ std::string quoted(const std::string& text) {
   return made + "'";
 }
 
-// Whether the installed `aws` reads AWS_ENDPOINT_URL: v1 from 1.29, v2 from 2.13 on. The function
-// asks once, in the shell that evaluates it, so that the one on that PATH is meant. Bash hands it
-// on to the scripts that it starts.
-constexpr const char* old_cli_function = R"(unset -f aws 2>/dev/null || true
-berth_aws_version=$(command aws --version 2>&1 | sed -n 's|^aws-cli/\([0-9]*\)\.\([0-9]*\)\..*|\1 \2|p')
-case "$berth_aws_version" in
-  "1 "[0-9]|"1 "1[0-9]|"1 "2[0-8]|"2 "[0-9]|"2 "1[0-2])
-    aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }
-    test -z "$BASH_VERSION" || export -f aws ;;
+// For an `aws` that does not read AWS_ENDPOINT_URL: a program of that name, which stands before it
+// on PATH, so that xargs, scripts and other programs find it as a shell does.
+constexpr const char* wrapper = R"sh(#!/bin/sh
+# Made by `berth env`.
+exec "${BERTH_AWS:?run eval \"\$(berth env)\" again}" ${AWS_ENDPOINT_URL:+--endpoint-url "$AWS_ENDPOINT_URL"} "$@"
+)sh";
+
+// Evaluated by the shell, so that the `aws` and the boto3 on its PATH are meant. AWS_ENDPOINT_URL
+// is read by the AWS CLI from 1.29 and 2.13 on, and by botocore from 1.31 on.
+constexpr const char* old_clients = R"sh(case ":$PATH:" in
+  *":$berth_bin:"*) ;;
+  *) BERTH_AWS=$(command -v aws || true) ;;
 esac
-unset berth_aws_version
-)";
+case "$(test -z "${BERTH_AWS:-}" || "$BERTH_AWS" --version 2>&1 | sed -n 's|^aws-cli/\([0-9]*\)\.\([0-9]*\)\..*|\1 \2|p')" in
+  "1 "[0-9]|"1 "1[0-9]|"1 "2[0-8]|"2 "[0-9]|"2 "1[0-2])
+    export BERTH_AWS
+    case ":$PATH:" in *":$berth_bin:"*) ;; *) export PATH="$berth_bin:$PATH" ;; esac ;;
+esac
+berth_botocore=$(python3 -c 'import botocore; print(botocore.__version__)' 2>/dev/null || true)
+case "$berth_botocore" in
+  0.*|1.[0-9].*|1.[12][0-9].*|1.30.*)
+    echo "berth: the boto3 of $(command -v python3) (botocore $berth_botocore) does not read AWS_ENDPOINT_URL: its calls go to Amazon. Give each client endpoint_url=os.environ['AWS_ENDPOINT_URL'], or install boto3 1.28 or newer." >&2 ;;
+esac
+unset berth_bin berth_botocore
+)sh";
+
+// Makes DIR/bin/aws. The folder's path.
+base::Result<std::filesystem::path> make_wrapper(const std::filesystem::path& data) {
+  const std::filesystem::path folder = std::filesystem::absolute(data) / "bin";
+  TRY_VOID(make_data_dir(folder));
+  const std::filesystem::path program = folder / "aws";
+  TRY_VOID(write_private_file(program, wrapper));
+  std::error_code error;
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all, error);
+  if (!error) return folder;
+  return base::fail(
+      "IoError", base::format("cannot make {} a program: {}", program.string(), error.message()));
+}
+
+base::Result<std::string> url_of(const EnvCommand& options, const Credentials& credentials) {
+  if (!options.remote) return credentials.url;
+  if (!credentials.advertised_url.empty()) return credentials.advertised_url;
+  return base::fail(
+      "InvalidParameterException",
+      base::format("the server tells other machines no address: it is at {}. Start it "
+                   "with --listen 0.0.0.0:7117 --advertise URL",
+                   credentials.url));
+}
 
 base::Result<int> print_env(const EnvCommand& options) {
   const Credentials credentials = TRY(read_credentials(options.data));
   std::vector<std::pair<std::string, std::string>> variables{
-      {"AWS_ENDPOINT_URL", credentials.url},
+      {"AWS_ENDPOINT_URL", TRY(url_of(options, credentials))},
       {"AWS_ACCESS_KEY_ID", credentials.access_key_id},
       {"AWS_SECRET_ACCESS_KEY", credentials.secret_access_key},
       {"AWS_DEFAULT_REGION", credentials.region},
@@ -66,7 +104,17 @@ base::Result<int> print_env(const EnvCommand& options) {
   std::puts(credentials.ca_file.empty()
                 ? "unset AWS_PROFILE AWS_SESSION_TOKEN AWS_CA_BUNDLE NODE_EXTRA_CA_CERTS"
                 : "unset AWS_PROFILE AWS_SESSION_TOKEN");
-  std::fputs(old_cli_function, stdout);
+  if (options.remote) {
+    if (!credentials.ca_file.empty()) {
+      std::fprintf(stderr,
+                   "note: copy %s to the other machine, and name it there in AWS_CA_BUNDLE\n",
+                   credentials.ca_file.c_str());
+    }
+    return 0;
+  }
+  const std::filesystem::path folder = TRY(make_wrapper(options.data));
+  std::puts(base::format("berth_bin={}", quoted(folder.string())).c_str());
+  std::fputs(old_clients, stdout);
   return 0;
 }
 
@@ -79,6 +127,8 @@ void add_env(CLI::App& app, Action& action) {
   command->add_option("--data", options->data, "The server's data directory.")
       ->capture_default_str();
   command->add_flag("--json", options->json, "As JSON.");
+  command->add_flag("--remote", options->remote,
+                    "For another machine: the address that the server advertises.");
   command->callback([&action, options] { action = [options] { return print_env(*options); }; });
 }
 

@@ -4,16 +4,17 @@
 #include <memory>
 
 #include "api/generated/ecs.h"
+#include "cli/access.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/exec_session.h"
-#include "cli/installation.h"
+#include "cli/task_lists.h"
 
 namespace cli {
 namespace {
 
 struct ExecCommand {
-  std::string data = default_data_dir().string();
+  std::string data;
   std::string cluster = "default";
   std::string container;
   std::string task;
@@ -48,10 +49,10 @@ bool wants_terminal(const ExecCommand& options) {
 }
 
 base::Result<int> run_exec(const ExecCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   api::ecs::ExecuteCommandRequest request;
   request.cluster = options.cluster;
-  request.task = options.task;
+  request.task = TRY(named_task(credentials, options.cluster, options.task));
   if (!options.container.empty()) request.container = options.container;
   request.command =
       one_line(options.command.empty() ? std::vector<std::string>{"sh"} : options.command);
@@ -73,7 +74,8 @@ void add_exec(CLI::App& app, Action& action) {
       "where this one's input and output are one; otherwise its output and standard error stay "
       "apart and any bytes may be piped through it.");
   const auto options = std::make_shared<ExecCommand>();  // Shared by the parser and the action.
-  command->add_option("task", options->task, "Id or ARN of the task.")->required();
+  command->add_option("task", options->task, "Id or ARN of the task, or how its id begins.")
+      ->required();
   command->add_option("command", options->command, "The command and its arguments; sh without.");
   command->add_option("--cluster", options->cluster, "The task's cluster.")->capture_default_str();
   command->add_option("--container", options->container,
@@ -82,8 +84,7 @@ void add_exec(CLI::App& app, Action& action) {
   command->add_flag("-T,--no-tty", options->no_tty, "No terminal in any case.")->excludes(tty);
   command->add_flag("-n,--no-stdin", options->no_stdin,
                     "Leave standard input alone: the command reads its end at once.");
-  command->add_option("--data", options->data, "The server's data directory.")
-      ->capture_default_str();
+  add_access_option(*command, options->data);
   command->callback([&action, options] { action = [options] { return run_exec(*options); }; });
 }
 

@@ -6,19 +6,18 @@
 
 #include "api/generated/ecs.h"
 #include "base/format.h"
-#include "base/text.h"
+#include "cli/access.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/task_lists.h"
 #include "json/value.h"
 
 namespace cli {
 namespace {
 
-constexpr size_t task_id_digits = 32;
-
 struct ExplainCommand {
-  std::string data = default_data_dir().string();
+  std::string data;
   std::string target;
   std::string cluster;
   std::vector<std::string> constraints;
@@ -28,12 +27,17 @@ struct ExplainCommand {
   bool json = false;
 };
 
-// An ARN or an id of a task; everything else names a task definition.
-bool is_task(std::string_view target) {
-  if (target.starts_with("arn:")) return target.find(":task/") != std::string_view::npos;
-  target.remove_prefix(target.rfind('/') + 1);  // "cluster/id"; npos + 1 is 0.
-  const auto digit = [](char c) { return base::hex_value(c) >= 0 && c == base::lower(c); };
-  return target.size() == task_id_digits && std::ranges::all_of(target, digit);
+// The task that is meant: an ARN, an id, or the beginning of one. Everything else names a task
+// definition, also what could begin an id where no task has it.
+base::Result<std::optional<std::string>> task_meant(const ExplainCommand& options,
+                                                    const Credentials& credentials) {
+  if (is_whole_task_name(options.target)) return options.target;
+  if (!may_begin_task_id(options.target)) return std::nullopt;
+  auto found = named_task(credentials, options.cluster.empty() ? "default" : options.cluster,
+                          options.target);
+  if (found) return *found;
+  if (found.error().code == "NotFound") return std::nullopt;
+  return std::unexpected(found.error());
 }
 
 api::ecs::PlacementConstraint constraint_of(const std::string& text) {
@@ -62,18 +66,18 @@ base::Result<api::ecs::PlacementStrategy> strategy_of(const std::string& text) {
 }
 
 base::Result<api::List<api::ecs::BerthExplanation>> ask_of_task(const ExplainCommand& options,
+                                                                const std::string& target,
                                                                 const Credentials& credentials) {
   api::ecs::DescribeTasksRequest request;
   if (!options.cluster.empty()) {
     request.cluster = options.cluster;
-  } else if (options.target.starts_with("arn:")) {
+  } else if (target.starts_with("arn:")) {
     // "...:task/<cluster>/<id>".
     const std::string_view path =
-        std::string_view(options.target)
-            .substr(options.target.find(":task/") + std::string_view(":task/").size());
+        std::string_view(target).substr(target.find(":task/") + std::string_view(":task/").size());
     request.cluster = std::string(path.substr(0, path.find('/')));
   }
-  request.tasks = {options.target};
+  request.tasks = {target};
   request.berth_explain = true;
   auto response = TRY(call<api::ecs::DescribeTasksResponse>(credentials, api::ecs_service(),
                                                             "DescribeTasks", request));
@@ -81,7 +85,7 @@ base::Result<api::List<api::ecs::BerthExplanation>> ask_of_task(const ExplainCom
     return base::fail("NotFound",
                       base::format("there is no task {} in the cluster {}; a stopped task is kept "
                                    "for an hour. Name the cluster with --cluster",
-                                   options.target, request.cluster.value_or("default")));
+                                   target, request.cluster.value_or("default")));
   }
   return std::move(response.berth_explanation);
 }
@@ -135,9 +139,10 @@ void print_explanations(const ExplainCommand& options,
 }
 
 base::Result<int> explain(const ExplainCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
-  const auto explanations = is_task(options.target) ? TRY(ask_of_task(options, credentials))
-                                                    : TRY(ask_of_definition(options, credentials));
+  const Credentials credentials = TRY(find_server(options.data));
+  const std::optional<std::string> task = TRY(task_meant(options, credentials));
+  const auto explanations = task ? TRY(ask_of_task(options, *task, credentials))
+                                 : TRY(ask_of_definition(options, credentials));
   if (explanations.empty()) {
     return base::fail(
         "UnsupportedFeatureException",
@@ -157,7 +162,8 @@ void add_explain(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ExplainCommand>();  // Shared by the parser and the action.
   command
       ->add_option("target", options->target,
-                   "A task definition (family, family:revision or ARN), or a task (id or ARN).")
+                   "A task definition (family, family:revision or ARN), or a task (id, how it "
+                   "begins, or ARN).")
       ->required();
   command->add_option("--cluster", options->cluster, "By default \"default\".");
   command
@@ -173,8 +179,7 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--count", options->count, "How many tasks, each after those before it.")
       ->check(CLI::Range(1, 10))
       ->capture_default_str();
-  command->add_option("--data", options->data, "The server's data directory.")
-      ->capture_default_str();
+  add_access_option(*command, options->data);
   command->add_flag("--json", options->json,
                     "As JSON; with several tasks in a list \"explanations\".");
   command->callback([&action, options] { action = [options] { return explain(*options); }; });

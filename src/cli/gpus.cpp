@@ -8,11 +8,14 @@
 
 #include "api/generated/ecs.h"
 #include "base/format.h"
+#include "cli/access.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/instances.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "json/value.h"
 #include "model/ids.h"
 
@@ -22,7 +25,7 @@ namespace {
 constexpr std::string_view nics_attribute = "berth.gpu-nics.";
 
 struct GpusCommand {
-  std::string data = default_data_dir().string();
+  std::string data;
   std::string cluster = "default";
   std::vector<std::string> clear;
   bool json = false;
@@ -31,6 +34,9 @@ struct GpusCommand {
 // One GPU of one container instance, as people look at it.
 struct Row {
   std::string instance_arn;
+  std::string host;
+  std::string trouble;  // Of the instance; empty: none.
+  size_t index = 0;     // Of the GPU on its instance.
   api::ecs::BerthGpuStatus gpu;
   api::ecs::GpuDevice device;
   std::vector<std::string> nics;
@@ -55,45 +61,25 @@ std::vector<std::string> nics_of(const api::ecs::ContainerInstance& instance, si
   return {};
 }
 
-void add_rows(const api::ecs::ContainerInstance& instance, std::vector<Row>& rows) {
+void add_rows(const api::ecs::ContainerInstance& instance, base::Time now, std::vector<Row>& rows) {
   for (size_t i = 0; i < instance.berth_gpus.size(); ++i) {
     Row& row = rows.emplace_back();
     row.instance_arn = instance.container_instance_arn.value_or("");
+    row.host = host_name_of(instance);
+    row.trouble = trouble_of(instance, now);
+    row.index = i;
     row.gpu = instance.berth_gpus[i];
     if (i < instance.gpu_devices.size()) row.device = instance.gpu_devices[i];
     row.nics = nics_of(instance, i);
   }
 }
 
-base::Result<std::vector<std::string>> list_instances(const Credentials& credentials,
-                                                      const std::string& cluster) {
-  std::vector<std::string> arns;
-  std::optional<std::string> token;
-  do {
-    api::ecs::ListContainerInstancesRequest request;
-    request.cluster = cluster;
-    request.next_token = token;
-    auto page = TRY(call<api::ecs::ListContainerInstancesResponse>(
-        credentials, api::ecs_service(), "ListContainerInstances", request));
-    for (std::string& arn : page.container_instance_arns) arns.push_back(std::move(arn));
-    token = page.next_token;
-  } while (token && !token->empty());
-  return arns;
-}
-
 base::Result<std::vector<Row>> read_rows(const Credentials& credentials,
                                          const std::string& cluster) {
-  const std::vector<std::string> arns = TRY(list_instances(credentials, cluster));
+  const base::Time now = base::SystemClock().now();
   std::vector<Row> rows;
-  for (size_t begin = 0; begin < arns.size(); begin += most_described) {
-    api::ecs::DescribeContainerInstancesRequest request;
-    request.cluster = cluster;
-    for (size_t i = begin; i < std::min(arns.size(), begin + most_described); ++i) {
-      request.container_instances.push_back(arns[i]);
-    }
-    const auto page = TRY(call<api::ecs::DescribeContainerInstancesResponse>(
-        credentials, api::ecs_service(), "DescribeContainerInstances", request));
-    for (const auto& instance : page.container_instances) add_rows(instance, rows);
+  for (const auto& instance : TRY(read_instances(credentials, cluster))) {
+    add_rows(instance, now, rows);
   }
   return rows;
 }
@@ -105,6 +91,8 @@ json::Value gpu_as_json(const Row& row) {
   json::Value value =
       json::Value::object({{"gpuId", gpu.gpu_id.value_or("")},
                            {"containerInstanceArn", row.instance_arn},
+                           {"host", row.host},
+                           {"index", static_cast<int64_t>(row.index)},
                            {"model", gpu.model.value_or("")},
                            {"memoryMiB", gpu.memory_mib.value_or(0)},
                            {"remainingMemoryMiB", row.device.remaining_memory_in_mib.value_or(0)},
@@ -120,6 +108,7 @@ json::Value gpu_as_json(const Row& row) {
   if (gpu.power_watts) value.set("powerWatts", *gpu.power_watts);
   if (gpu.measured_at) value.set("measuredAt", base::format_rfc3339(*gpu.measured_at));
   if (gpu.reason) value.set("reason", *gpu.reason);
+  if (!row.trouble.empty()) value.set("containerInstanceTrouble", row.trouble);
   if (gpu.task_arn) value.set("taskArn", *gpu.task_arn);
   return value;
 }
@@ -141,13 +130,24 @@ std::string task_of(const Row& row) {
   return text + base::format(" ({} MiB to share)", row.device.remaining_memory_in_mib.value_or(0));
 }
 
+// Of the GPU, and of its instance: a GPU of a machine that is gone is of no use to anybody.
+std::string reason_of(const Row& row) {
+  std::string text = row.gpu.reason.value_or("");
+  if (!row.trouble.empty()) {
+    text += base::format("{}the instance: {}", text.empty() ? "" : "; ", row.trouble);
+  }
+  return text.empty() ? "-" : text;
+}
+
 Line gpu_line(const Row& row) {
   const api::ecs::BerthGpuStatus& gpu = row.gpu;
   std::string model = gpu.model.value_or("");
   if (gpu.emulated.value_or(false)) model += " (emulated)";
   const std::optional<int64_t>& used = gpu.memory_used_mib;
   const int64_t total = gpu.memory_mib.value_or(0);
-  return {std::string(model::short_id(row.instance_arn)),
+  return {row.host,
+          std::string(model::short_id(row.instance_arn)),
+          base::format("{}", row.index),
           gpu.gpu_id.value_or(""),
           std::move(model),
           used ? base::format("{} / {} MiB", *used, total) : base::format("{} MiB", total),
@@ -156,18 +156,18 @@ Line gpu_line(const Row& row) {
           gpu.power_watts ? base::format("{:.0f} W", *gpu.power_watts) : "-",
           state_of(gpu),
           task_of(row),
-          gpu.reason.value_or("-")};
+          reason_of(row)};
 }
 
 void print_rows(const std::vector<Row>& rows) {
-  std::vector<Line> lines{
-      {"INSTANCE", "GPU", "MODEL", "MEMORY", "UTIL", "TEMP", "POWER", "STATE", "TASK", "REASON"}};
+  std::vector<Line> lines{{"HOST", "INSTANCE", "NR", "GPU", "MODEL", "MEMORY", "UTIL", "TEMP",
+                           "POWER", "STATE", "TASK", "REASON"}};
   for (const Row& row : rows) lines.push_back(gpu_line(row));
-  print_table(lines);
+  print_table(lines, terminal_width());
 }
 
 base::Result<int> show_gpus(const GpusCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
   if (options.json) {
     json::Value all = json::Value::array();
@@ -197,7 +197,7 @@ base::Result<const Row*> quarantined_row(const std::vector<Row>& rows, const std
 }
 
 base::Result<int> clear(const GpusCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
   std::map<std::string, api::ecs::UpdateContainerInstancesStateRequest> requests;  // By instance.
   for (const std::string& gpu : options.clear) {
@@ -226,7 +226,7 @@ base::Result<int> clear(const GpusCommand& options) {
 
 void add_common(CLI::App& command, GpusCommand& options) {
   command.add_option("--cluster", options.cluster, "The cluster.")->capture_default_str();
-  command.add_option("--data", options.data, "The server's directory.")->capture_default_str();
+  add_access_option(command, options.data);
   command.add_flag("--json", options.json, "For programs.");
 }
 

@@ -18,6 +18,7 @@ struct Credentials {
   std::string account = "123456789012";
   std::string access_key_id;
   std::string secret_access_key;
+  std::string session_token;   // Of a key that is good for a while; never kept in the file.
   std::string ca_file;         // Of certificates to trust; empty: the system's.
   std::string advertised_url;  // For other machines; empty: `url` does for them, too.
 };

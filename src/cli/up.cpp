@@ -55,6 +55,7 @@ base::Result<Agents> start_agents(const UpCommand& options, const LocalServer& l
   for (const MachineOptions& machine : TRY(machines(options))) {
     agent::AgentOptions made;
     made.server_urls = {local.credentials.url};
+    made.advertised_url = local.credentials.advertised_url;
     made.tls = local.trust;
     made.access_key_id = local.credentials.access_key_id;
     made.secret_access_key = local.credentials.secret_access_key;

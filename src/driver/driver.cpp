@@ -49,6 +49,8 @@ void Driver::step(control::Input input, base::Time now) {
     agent_keys_changed_ = agent_keys_changed_ ||
                           std::holds_alternative<model::AgentKeyPut>(change) ||
                           std::holds_alternative<model::AgentKeyRemoved>(change);
+    const auto* const connection = std::get_if<model::AgentConnectionChanged>(&change);
+    if (connection != nullptr) connections_.push_back(*connection);
   }
   std::ranges::move(output.replies, std::back_inserter(replies_));
   std::ranges::move(output.messages, std::back_inserter(messages_));
@@ -77,6 +79,8 @@ void Driver::release(Released& released) {
       std::exchange(agent_keys_changed_, false) || released.agent_keys_changed;
   std::ranges::move(tasks_, std::back_inserter(released.tasks));
   tasks_.clear();
+  std::ranges::move(connections_, std::back_inserter(released.connections));
+  connections_.clear();
   std::ranges::move(replies_, std::back_inserter(released.replies));
   std::ranges::move(messages_, std::back_inserter(released.messages));
   std::ranges::move(closes_, std::back_inserter(released.closes));
@@ -105,6 +109,7 @@ void Driver::refuse(const std::vector<control::Input>& inputs, size_t first, Rel
       released.replies.push_back({call->id, std::unexpected(error)});
     }
   }
+  connections_.clear();
   tasks_.clear();
   replies_.clear();
   messages_.clear();

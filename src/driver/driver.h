@@ -15,6 +15,7 @@
 #include "control/core.h"
 #include "control/step/input.h"
 #include "control/step/settings.h"
+#include "model/change.h"
 #include "model/records.h"
 #include "store/store.h"
 
@@ -32,6 +33,8 @@ struct Released {
   std::string reload_cause;  // What the store said; empty unless reloaded.
   // A key of an agent was made, bound or taken back, or the memory was loaded again.
   bool agent_keys_changed = false;
+  // Agents that came, fell silent or went, in their order.
+  std::vector<model::AgentConnectionChanged> connections;
   // Tasks whose records were written or deleted.
   std::vector<model::TaskArn> tasks;
   // The state could not be loaded again: nobody is served until a later turn can.
@@ -79,6 +82,7 @@ class Driver {
   std::vector<control::CloseSession> closes_;
   std::vector<control::MachineOrder> machine_orders_;
   std::vector<model::TaskArn> tasks_;
+  std::vector<model::AgentConnectionChanged> connections_;
   bool needs_load_ = false;
   bool agent_keys_changed_ = false;
 };

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "acs/messages.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "control/log_streams.h"
+#include "model/capabilities.h"
+#include "model/ids.h"
 #include "server/thread_waits.h"
 
 namespace server {
@@ -18,6 +21,34 @@ constexpr const char* key_taken_back = "the key was taken back";
 // ecs-agent/wsclient/client.go (permissibleCloseCode).
 uint16_t close_code_of(const base::Error& reason) {
   return reason.code == "ServerException" ? net::close_going_away : close_policy_violation;
+}
+
+// What people call it: its host, its type.
+std::vector<std::string> names_of(const model::ContainerInstance& instance) {
+  std::vector<std::string> names;
+  for (const std::string_view name :
+       {model::attribute_host_name, std::string_view("ecs.instance-type")}) {
+    const auto found = instance.attributes.find(std::string(name));
+    if (found != instance.attributes.end()) names.push_back(found->second);
+  }
+  if (names.empty()) names.push_back(instance.ec2_instance_id);
+  return names;
+}
+
+// Who looks for a machine that is gone finds it here.
+void log_connection(const model::ClusterState& state, const model::AgentConnectionChanged& told) {
+  const model::ContainerInstance* const instance = model::find_instance(state, told.arn);
+  if (instance == nullptr) return;
+  const std::string which =
+      base::format("container instance {} ({}) of cluster {}", model::short_id(told.arn.str()),
+                   base::join(names_of(*instance), ", "), instance->cluster.str());
+  if (told.connected && !told.silent) {
+    base::log_info("{} is connected", which);
+  } else if (told.silent) {
+    base::log_warning("{} does not answer: {}", which, told.reason);
+  } else {
+    base::log_warning("{} is not connected, and gets no more tasks: {}", which, told.reason);
+  }
 }
 
 }  // namespace
@@ -118,6 +149,9 @@ void CoreThread::release(driver::Released released) {
   } else if (!released.out_of_service) {
     if (released.agent_keys_changed) end_with_keys(keys_.take_agent_keys(driver_->core().state()));
     keys_.take_tasks(driver_->core().state(), released.tasks);
+  }
+  for (const model::AgentConnectionChanged& connection : released.connections) {
+    log_connection(driver_->core().state(), connection);
   }
   for (control::Reply& reply : released.replies) {
     const auto answer = answers_.find(reply.id);

@@ -241,7 +241,7 @@ TEST(recovery, a_share_that_is_not_proven_in_time_is_told_as_not_empty) {
 > done 11 gpu busy 1000 MiB above its baseline
 > tick +1s
   op 12 ProbeGpu GPU-1 without c1 beside c2
-  submit 13 t1 RUNNING a=STOPPED(0)
+  submit 13 t1 RUNNING GPU-1 is not empty: 1000 MiB above its baseline a=STOPPED(0)
 > submitted 13 accepted
   write task/t1
 > done 12 gpu busy 1000 MiB above its baseline

@@ -124,6 +124,17 @@ std::optional<int32_t> percent_of(const Task& task) {
   return task.stage == stage_pulling ? task.pull_percent : std::nullopt;
 }
 
+// What is still on a GPU of a task whose containers have ended; empty: nothing is known to be.
+std::string occupied_by(const Task& task) {
+  if (!task.all_stopped()) return {};
+  for (const GpuWork& gpu : task.gpus) {
+    if (!gpu.settled && !gpu.detail.empty()) {
+      return base::format("{} is not empty: {}", gpu.uuid, gpu.detail);
+    }
+  }
+  return {};
+}
+
 std::string fingerprint(const Task& task, std::string_view status) {
   // The end is told once, whatever else there is to tell.
   std::string text(status);
@@ -132,6 +143,8 @@ std::string fingerprint(const Task& task, std::string_view status) {
     text += base::format(" {}", task.stage);
     if (const auto percent = percent_of(task)) text += base::format(" {}%", *percent);
   }
+  // Told once, not at each change of what it says.
+  if (!occupied_by(task).empty()) text += " occupied";
   for (size_t i = 0; i < task.record.containers.size(); ++i) {
     if (!is_reported(task, i)) continue;
     const ContainerRecord& container = task.record.containers[i];
@@ -172,6 +185,8 @@ api::ecs::SubmitTaskStateChangeRequest request(const Config& config, const Task&
     change.berth_stage = std::string(task.stage);
     change.berth_pull_percent = percent_of(task);
   }
+  const std::string occupant = status == "RUNNING" ? occupied_by(task) : std::string();
+  if (!occupant.empty()) change.berth_stage = shortened(occupant, longest_reason);
   if (record.pull_started_at) change.pull_started_at = record.pull_started_at;
   if (record.pull_stopped_at) change.pull_stopped_at = record.pull_stopped_at;
   if (record.stop_desired && !record.stop_reason.empty()) {

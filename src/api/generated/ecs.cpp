@@ -844,7 +844,9 @@ API_DESCRIBE(BerthQueue,
   API_MEMBER(deadline_at, "deadlineAt"),
   API_MEMBER(gang, "gang"),
   API_MEMBER(gang_size, "gangSize"),
-  API_MEMBER(gang_present, "gangPresent"));
+  API_MEMBER(gang_present, "gangPresent"),
+  API_MEMBER(share, "share"),
+  API_MEMBER(gpus, "gpus"));
 bool operator==(const BerthQueue& left, const BerthQueue& right) {
   return equal(api_shape_BerthQueue, &left, &right);
 }

@@ -1086,6 +1086,8 @@ struct BerthQueue {
   std::optional<std::string> gang = {};
   std::optional<int32_t> gang_size = {};
   std::optional<int32_t> gang_present = {};
+  std::optional<std::string> share = {};
+  std::optional<std::string> gpus = {};
   friend bool operator==(const BerthQueue& left, const BerthQueue& right);
 };
 API_DESCRIBED(BerthQueue);

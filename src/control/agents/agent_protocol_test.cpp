@@ -84,6 +84,14 @@ struct Protocol : ::testing::Test {
     request.task = task;
     ASSERT_TRUE((plane.call<api::ecs::StopTaskResponse>("StopTask", request)));
   }
+  // The instance as clients see it.
+  api::ecs::ContainerInstance shown() {
+    api::ecs::DescribeContainerInstancesRequest request;
+    request.container_instances = {instance.str()};
+    return plane
+        .call<api::ecs::DescribeContainerInstancesResponse>("DescribeContainerInstances", request)
+        ->container_instances.at(0);
+  }
   bool connected() const { return plane.core.state().instances.at(instance).agent_connected; }
 
   // A definition with both roles, and secrets.
@@ -236,6 +244,24 @@ TEST_F(Protocol, a_silent_agent_is_disconnected_within_a_minute_of_its_last_word
   open(2);
   EXPECT_TRUE(connected());
   EXPECT_EQ(plane.run_task("cpu")->tasks.size(), 1U);
+}
+
+TEST_F(Protocol, a_connection_that_ends_shows_at_once_and_one_that_is_renewed_does_not) {
+  open(1);
+  open(2);
+  const std::string task = run();
+  plane.step(SessionClosed{1, "Connection reset by peer"});
+  EXPECT_TRUE(shown().agent_connected.value());
+  plane.step(SessionClosed{2, "Connection reset by peer"});
+  EXPECT_FALSE(shown().agent_connected.value());
+  EXPECT_EQ(shown().status_reason, "The agent's connection has ended: Connection reset by peer.");
+  EXPECT_EQ(plane.describe(task).connectivity, api::ecs::Connectivity::Disconnected);
+  EXPECT_EQ(plane.describe(task).connectivity_at, plane.now);
+  EXPECT_EQ(plane.run_task("cpu")->tasks.size(), 1U)
+      << "its grace is not over, and there is no other";
+  open(3);
+  EXPECT_TRUE(shown().agent_connected.value());
+  EXPECT_FALSE(shown().status_reason);
 }
 
 TEST_F(Protocol, an_answer_to_every_heartbeat_keeps_the_agent_and_something_is_said_each_minute) {

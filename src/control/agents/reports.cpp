@@ -15,7 +15,7 @@
 namespace control {
 namespace {
 
-constexpr size_t most_stage = 64;
+constexpr size_t most_stage = 255;
 
 std::string bounded(const std::optional<std::string>& text) {
   return text.value_or("").substr(0, most_reason);
@@ -181,10 +181,10 @@ void take_times(const api::ecs::SubmitTaskStateChangeRequest& report, model::Tas
   if (report.execution_stopped_at) change.execution_stopped_at = report.execution_stopped_at;
 }
 
-// Only of a task that is on its way: what RUNNING and STOPPED say needs no stage.
+// Where a task is on its way, and what is left of one whose containers have ended.
 std::string stage_of(const api::ecs::SubmitTaskStateChangeRequest& report,
                      model::TaskStatus status) {
-  if (status >= model::TaskStatus::Running) return {};
+  if (status >= model::TaskStatus::Stopped) return {};
   return report.berth_stage.value_or("").substr(0, most_stage);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/sentence.h"
 #include "control/agents/payload.h"
 #include "control/agents/telemetry.h"
 #include "model/capabilities.h"
@@ -10,6 +11,7 @@
 namespace control {
 namespace {
 
+constexpr const char* no_connection = "The agent of the instance has no connection.";
 constexpr int64_t reserved_at_once = 60'000;  // As many as a minute has milliseconds.
 
 std::vector<acs::TaskIdentifier> manifest_of(const Step& step,
@@ -72,6 +74,12 @@ void take_facts(Step& step, const model::ContainerInstance& instance, const Sess
   step.change(model::InstanceRegistered{std::move(told)});
 }
 
+// `told` is what the socket said, or the agent in its closing handshake.
+std::string why_closed(std::string_view told) {
+  if (told.empty()) return no_connection;
+  return base::sentence(base::format("The agent's connection has ended: {}", told));
+}
+
 }  // namespace
 
 Sessions::Sessions(const model::ClusterState& state, const Settings& settings, base::Time now)
@@ -80,14 +88,11 @@ Sessions::Sessions(const model::ClusterState& state, const Settings& settings, b
                     .redelivery_interval = settings.redeliver_after},
       timeline_(state.sequence_numbers_reserved) {
   for (const auto& [arn, instance] : state.instances) {
-    if (instance.agent_connected) expect_by(arn, now + settings.connect_grace, {});
+    if (instance.agent_connected) expect_by(arn, now + settings.connect_grace, no_connection);
   }
 }
 
 void Sessions::expect_by(const model::InstanceArn& arn, base::Time deadline, std::string reason) {
-  if (reason.empty()) {
-    reason = "The agent on this instance has no connection to the control plane.";
-  }
   expected_[arn] = std::move(reason);
   expected_by_.set(arn, deadline);
 }
@@ -114,7 +119,7 @@ void Sessions::take(Step& step, const Input& input) {
   } else if (const auto* const message = std::get_if<SessionMessage>(&input)) {
     receive(step, *message);
   } else if (const auto* const closed = std::get_if<SessionClosed>(&input)) {
-    drop(closed->session, step, closed->reason);
+    drop(closed->session, step, why_closed(closed->reason));
   } else if (const auto* const telemetry = std::get_if<TelemetryReceived>(&input)) {
     take_telemetry(step, *telemetry);
   }
@@ -139,7 +144,7 @@ void Sessions::open(Step& step, const SessionOpened& opened) {
     return;
   }
   forget_expected(opened.instance);
-  if (!instance->agent_connected) {
+  if (!model::agent_answers(*instance)) {
     step.change(model::AgentConnectionChanged{opened.instance, true, {}, step.now});
   }
   const acs::SessionPeer peer{
@@ -193,7 +198,7 @@ void Sessions::receive(Step& step, const SessionMessage& message) {
   reschedule(message.session, session);
 }
 
-void Sessions::drop(SessionId id, const Step& step, std::string reason) {
+void Sessions::drop(SessionId id, Step& step, std::string reason) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   const model::InstanceArn arn = found->second.instance;
@@ -204,9 +209,10 @@ void Sessions::drop(SessionId id, const Step& step, std::string reason) {
   if (!rest->second.empty()) return;
   of_instance_.erase(rest);
   const auto* const instance = model::find_instance(step.state(), arn);
-  if (instance != nullptr && instance->agent_connected) {
-    expect_by(arn, step.now + step.settings.disconnect_grace, std::move(reason));
-  }
+  if (instance == nullptr || !instance->agent_connected) return;
+  step.change(model::AgentConnectionChanged{
+      .arn = arn, .connected = true, .reason = reason, .at = step.now, .silent = true});
+  expect_by(arn, step.now + step.settings.disconnect_grace, std::move(reason));
 }
 
 void Sessions::close_silent(Step& step) {
@@ -328,7 +334,7 @@ void Sessions::close_all(const model::InstanceArn& arn, Step& step) {
   const std::set<SessionId> ids = sessions->second;
   for (const SessionId id : ids) {
     step.close(id, {"InactiveInstanceException", "The container instance has been deregistered."});
-    drop(id, step, {});
+    drop(id, step, no_connection);
   }
 }
 
@@ -366,7 +372,9 @@ void Sessions::observe(Step& step, const model::Change& change) {
     roles_.forget(report->arn);
   } else if (const auto* const registered = std::get_if<model::InstanceRegistered>(&change)) {
     const model::InstanceArn& arn = registered->instance.arn;
-    if (!of_instance_.contains(arn)) expect_by(arn, step.now + step.settings.connect_grace, {});
+    if (!of_instance_.contains(arn)) {
+      expect_by(arn, step.now + step.settings.connect_grace, no_connection);
+    }
   } else if (const auto* const gone = std::get_if<model::InstanceDeregistered>(&change)) {
     close_all(gone->arn, step);
   } else if (const auto* const removed = std::get_if<model::AgentKeyRemoved>(&change)) {

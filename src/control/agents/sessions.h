@@ -18,7 +18,9 @@ namespace control {
 
 class Sessions : public Observer {
  public:
-  // Instances that were connected get Settings::connect_grace to come back.
+  // A session that ends is told at once: the instance is silent then, and counts as connected for
+  // Settings::disconnect_grace. After a restart those that were connected get
+  // Settings::connect_grace to come back.
   Sessions(const model::ClusterState& state, const Settings& settings, base::Time now);
 
   // What agents send: sessions that open and close, their messages, telemetry.
@@ -51,7 +53,7 @@ class Sessions : public Observer {
   void close_silent(Step& step);
   void tell_missing(Step& step);
   void settle(const model::ClusterState& state, const model::TaskArn& arn);
-  void drop(SessionId id, const Step& step, std::string reason);
+  void drop(SessionId id, Step& step, std::string reason);
   void expect_by(const model::InstanceArn& arn, base::Time deadline, std::string reason);
   void forget_expected(const model::InstanceArn& arn);
   void close_all(const model::InstanceArn& arn, Step& step);

@@ -6,7 +6,11 @@
 #include "base/format.h"
 #include "control/capacity/gang.h"
 #include "control/capacity/queue_tags.h"
+#include "control/capacity/waiting.h"
 #include "control/step/queue_notes.h"
+#include "control/tasks/task_plan.h"
+#include "placement/demand.h"
+#include "placement/refusal.h"
 
 namespace control {
 namespace {
@@ -27,6 +31,16 @@ std::string span(base::Milliseconds time) {
   return base::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
 }
 
+// "4 GPUs"; empty: it asks for none, or its definition is gone.
+std::string gpus_asked(const Step& step, const model::Task& task) {
+  const auto* const definition = model::find_task_definition(step.state(), task.definition);
+  if (definition == nullptr) return {};
+  const auto request = request_of(*definition, task.overrides);
+  if (!request) return {};
+  const placement::Demand demand = placement::demand_of(request->resources);
+  return demand.wants_gpu() ? placement::gpus_wanted(demand) : std::string();
+}
+
 std::string line_of_gang(const api::ecs::BerthQueue& queue) {
   return base::format("Gang {}: {} of {} members are there; all start together.\n", *queue.gang,
                       queue.gang_present.value_or(1), queue.gang_size.value_or(0));
@@ -43,7 +57,11 @@ api::ecs::BerthQueue describe_queue(const Step& step, const model::Task& task) {
   const QueueTags tags = queue_tags_of(task);
   made.priority = tags.priority;
   made.queued_at = task.created_at;
+  if (!tags.share.empty()) made.share = tags.share;
+  const std::string gpus = gpus_asked(step, task);
+  if (!gpus.empty()) made.gpus = gpus;
   if (tags.queue_time) made.deadline_at = task.created_at + *tags.queue_time;
+  if (waits_for_group(task)) made.deadline_at = task.created_at + step.settings.provisioning_limit;
   const std::string gang = gang_of(task);
   if (!gang.empty()) {
     made.gang = gang;

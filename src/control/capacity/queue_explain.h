@@ -11,7 +11,8 @@ namespace control {
 
 bool waits_in_queue(const model::Task& task);
 
-// As of the last pass over the cluster's queue. `task` waits in the queue.
+// As of the last pass over the cluster's queue. `task` waits: in the queue, or for a capacity
+// provider over an Auto Scaling group, where it has no position.
 api::ecs::BerthQueue describe_queue(const Step& step, const model::Task& task);
 
 // The same as people read it; lines end with '\n'.

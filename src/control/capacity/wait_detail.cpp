@@ -1,6 +1,7 @@
 #include "control/capacity/wait_detail.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -61,6 +62,20 @@ std::string hopeless(const Step& step, const placement::Request& request) {
       shortage);
 }
 
+// The group of the capacity provider has all machines that it may have.
+std::string at_maximum(const Step& step, const placement::Request& request) {
+  const auto provider = step.state().capacity_providers.find(request.capacity_provider);
+  if (provider == step.state().capacity_providers.end()) return {};
+  const auto* const group = group_of_provider(step.state(), provider->second);
+  if (group == nullptr || std::ssize(group->machines) < group->max_size) return {};
+  return base::format(
+      "Auto Scaling group {} of capacity provider {} has its maximum of {} machine{}: no more is "
+      "launched. To raise it: aws autoscaling update-auto-scaling-group "
+      "--auto-scaling-group-name {} --max-size {}. ",
+      group->name, request.capacity_provider, group->max_size, group->max_size == 1 ? "" : "s",
+      group->name, group->max_size + 1);
+}
+
 bool lacks_resource(const placement::Refusal& refusal) {
   return refusal.reason.starts_with("RESOURCE:") || refusal.instance.empty();
 }
@@ -69,7 +84,10 @@ bool lacks_resource(const placement::Refusal& refusal) {
 
 std::string wait_detail(const Step& step, const placement::Request& request,
                         const placement::Refusal& refusal) {
-  return (lacks_resource(refusal) ? hopeless(step, request) : std::string()) + refusal.detail;
+  if (!lacks_resource(refusal)) return refusal.detail;
+  std::string text = hopeless(step, request);
+  if (text.empty()) text = at_maximum(step, request);
+  return text + refusal.detail;
 }
 
 }  // namespace control

@@ -9,7 +9,8 @@
 namespace control {
 
 // The refusal's own detail; before it, where even an empty machine would not do, that no waiting
-// helps: none of the capacity provider's group, or none that Berth knows.
+// helps: none of the capacity provider's group, or none that Berth knows; or that the group has its
+// maximum of machines, and the command that raises it.
 std::string wait_detail(const Step& step, const placement::Request& request,
                         const placement::Refusal& refusal);
 

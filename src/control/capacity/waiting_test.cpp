@@ -171,6 +171,27 @@ TEST_F(Capacity, what_can_never_fit_says_so) {
   EXPECT_THAT(task.wait_detail, HasSubstr("64 GPUs"));
 }
 
+TEST_F(Capacity, a_group_at_its_maximum_is_named_with_the_command_that_raises_it) {
+  have_provider("gpus", "p3.8xlarge", {"i-a"});
+  plane.register_instance("p3.8xlarge", "a");
+  ASSERT_TRUE(run_tasks("four", 1, {strategy_item("gpus")}).has_value());
+  model::ClusterState state = plane.core.state();
+  model::AutoScalingGroup group = state.auto_scaling_groups.begin()->second;
+  group.max_size = 1;
+  model::apply(state, model::AutoScalingGroupPut{group});
+  set_state(std::move(state));
+  const std::string task = *run_tasks("one", 1, {strategy_item("gpus")})->tasks[0].task_arn;
+  const auto queue = plane.describe(task).berth_queue;
+  ASSERT_TRUE(queue.has_value());
+  EXPECT_EQ(queue->gpus, "1 GPU");
+  EXPECT_EQ(queue->reason, "RESOURCE:GPU");
+  EXPECT_FALSE(queue->position.has_value());
+  EXPECT_THAT(*queue->detail,
+              HasSubstr("has its maximum of 1 machine: no more is launched. To raise it: aws "
+                        "autoscaling update-auto-scaling-group --auto-scaling-group-name " +
+                        group.name + " --max-size 2."));
+}
+
 TEST_F(Capacity, a_waiting_task_is_stopped_at_once) {
   have_provider("gpus");
   const std::string task = *run_tasks("one", 1, {strategy_item("gpus")})->tasks[0].task_arn;

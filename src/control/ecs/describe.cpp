@@ -118,7 +118,7 @@ void add_gpu_devices(const model::ContainerInstance& instance, api::ecs::Contain
     status.emulated = gpu.device.emulated;
     status.numa_node = gpu.device.numa_node;
     status.healthy = gpu.device.healthy;
-    if (gpu.usage && instance.agent_connected) add_gpu_usage(*gpu.usage, status);
+    if (gpu.usage && model::agent_answers(instance)) add_gpu_usage(*gpu.usage, status);
     made.berth_gpus.push_back(std::move(status));
   }
 }
@@ -271,7 +271,7 @@ api::ecs::ContainerInstance describe_instance(const Step& step,
   made.remaining_resources = resources_of(instance, true);
   made.status = std::string(model::to_string(instance.status));
   if (!instance.status_reason.empty()) made.status_reason = instance.status_reason;
-  made.agent_connected = instance.agent_connected;
+  made.agent_connected = model::agent_answers(instance);
   made.running_tasks_count = instance.running_tasks;
   made.pending_tasks_count = instance.pending_tasks;
   made.registered_at = instance.registered_at;

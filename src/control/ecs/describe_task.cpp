@@ -17,7 +17,7 @@ void add_container_usage(const Step& step, const model::Task& task,
   const auto* const instance = model::find_instance(step.state(), task.instance);
   const auto usage = task.usage.find(container.name);
   if (usage == task.usage.end() || container.last_status != model::TaskStatus::Running ||
-      instance == nullptr || !instance->agent_connected) {
+      instance == nullptr || !model::agent_answers(*instance)) {
     return;
   }
   made.berth_usage.emplace();
@@ -157,8 +157,8 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.attachments.set_present();
   made.attributes.set_present();
   if (const auto* const instance = model::find_instance(step.state(), task.instance)) {
-    made.connectivity = instance->agent_connected ? api::ecs::Connectivity::Connected
-                                                  : api::ecs::Connectivity::Disconnected;
+    made.connectivity = model::agent_answers(*instance) ? api::ecs::Connectivity::Connected
+                                                        : api::ecs::Connectivity::Disconnected;
     const auto zone = instance->attributes.find("ecs.availability-zone");
     if (zone != instance->attributes.end()) made.availability_zone = zone->second;
     const auto architecture = instance->attributes.find("ecs.cpu-architecture");
@@ -170,7 +170,9 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   }
   made.cluster_arn = model::cluster_arn(step.settings.account, task.cluster);
   if (!task.instance.empty()) {
-    made.connectivity_at = task.created_at;
+    const auto* const instance = model::find_instance(step.state(), task.instance);
+    const bool gone = instance != nullptr && !model::agent_answers(*instance);
+    made.connectivity_at = gone ? instance->connected_changed_at : task.created_at;
     made.container_instance_arn = task.instance.str();
   }
   if (!task.capacity_provider.empty()) made.capacity_provider_name = task.capacity_provider;
@@ -208,7 +210,7 @@ api::ecs::Task describe_task(const Step& step, const model::Task& task, bool inc
   made.version = task.version;
   if (!task.stage.empty()) made.berth_stage = task.stage;
   made.berth_pull_percent = task.pull_percent;
-  if (waits_in_queue(task)) made.berth_queue = describe_queue(step, task);
+  if (task.waiting) made.berth_queue = describe_queue(step, task);
   return made;
 }
 

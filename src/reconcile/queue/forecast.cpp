@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "placement/cluster.h"
+#include "placement/refusal.h"
 #include "reconcile/queue/kept_clear.h"
 
 namespace reconcile::queue {
@@ -12,6 +13,9 @@ namespace {
 
 // A task that should have ended is expected to within this time.
 constexpr base::Milliseconds a_moment = std::chrono::minutes(1);
+// One that is being stopped is as good as gone: whoever waits for its room is passed by nobody, not
+// even by a task that promises to end soon.
+constexpr base::Milliseconds as_good_as_now{1};
 
 std::optional<base::Milliseconds> max_run_of(const model::Task& task) {
   const auto tags = read_tags(task.tags);
@@ -19,7 +23,7 @@ std::optional<base::Milliseconds> max_run_of(const model::Task& task) {
 }
 
 base::Time end_of(const model::Task& task, base::Time now) {
-  if (task.desired_status == model::TaskStatus::Stopped) return now + a_moment;
+  if (task.desired_status == model::TaskStatus::Stopped) return now + as_good_as_now;
   const auto max_run = max_run_of(task);
   if (!max_run) return unknown_time;
   const base::Time end = task.started_at.value_or(now) + *max_run;
@@ -187,6 +191,26 @@ std::optional<Opening> Forecast::earliest(const Unit& unit) {
   return std::nullopt;
 }
 
+bool Forecast::could_ever_start(const Unit& unit) {
+  const bool alike = std::ranges::all_of(unit.members, [&](const WaitingTask* const member) {
+    return member->need == unit.members.front()->need;
+  });
+  if (!alike || timelines_.empty()) return true;
+  for (const Timeline& timeline : timelines_) {
+    const model::ContainerInstance& instance = timeline.instance();
+    if (instance.status == model::InstanceStatus::Inactive) continue;
+    const bool may_come_back =
+        instance.status != model::InstanceStatus::Active || !instance.agent_connected;
+    if (may_come_back) return true;
+  }
+  const auto chosen = spread(unit, nullptr,
+                             [&](size_t timeline, const Requirements& need,
+                                 const std::vector<const Requirements*>& others) {
+                               return timelines_[timeline].takes_when_empty(need, others);
+                             });
+  return !chosen.empty();
+}
+
 void Forecast::book(const Unit& unit, const Opening& plan) {
   for (size_t i = 0; i < unit.members.size(); ++i) {
     timelines_[plan.timelines[i]].book({unit.members[i]->need, plan.at, unit.end_of(plan.at)});
@@ -242,16 +266,16 @@ std::string Forecast::obstacle_of(const Unit& unit) {
   if (nearest == nullptr) return "unknown: no instance of the cluster can run it";
   if (is_clear_of(unit, *nearest)) {
     return base::format("unknown: instance {} is kept clear for tasks that need a whole one",
-                        model::short_id(nearest->instance().arn.str()));
+                        placement::name_of(nearest->instance()));
   }
   if (const model::Task* const task = in_the_way_of(need, *nearest)) {
     return base::format("unknown: task {} on instance {} has no {}",
-                        model::short_id(task->arn.str()),
-                        model::short_id(nearest->instance().arn.str()), max_seconds_tag);
+                        model::short_id(task->arn.str()), placement::name_of(nearest->instance()),
+                        max_seconds_tag);
   }
   if (!nearest->reservations().empty()) {
     return base::format("unknown: instance {} is kept for a task before it",
-                        model::short_id(nearest->instance().arn.str()));
+                        placement::name_of(nearest->instance()));
   }
   return unit.members.size() == 1
              ? "unknown: no instance has room for it even when its tasks have ended"

@@ -30,6 +30,10 @@ class Forecast {
   // The earliest end of a task at which all members have room at once, and keep it, whatever is
   // booked. nullopt: nobody knows.
   std::optional<Opening> earliest(const Unit& unit);
+  // Whether its members would have room if nothing else ran and nothing were booked. Also true
+  // where that is not known: of a gang whose members do not ask the same, and while an instance is
+  // draining or away, which may come back.
+  bool could_ever_start(const Unit& unit);
   void book(const Unit& unit, const Opening& plan);
   // How many tasks' berth:max-seconds the plan rests on.
   std::string basis_of(const Opening& plan) const;

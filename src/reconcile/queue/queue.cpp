@@ -157,6 +157,10 @@ class Pass {
       forecast().book(unit, *plan);
       return;
     }
+    if (!forecast().could_ever_start(unit)) {
+      tell_hopeless(unit, verdict);
+      return;
+    }
     verdict.basis = forecast().obstacle_of(unit);
     if (unit.queued_at + settings_.patience > now_) {
       wake_at(unit.queued_at + settings_.patience);
@@ -167,6 +171,16 @@ class Pass {
       verdict.detail += verdict.detail.empty() ? "" : " ";
       verdict.detail += "Instances are drained for it.";
     }
+  }
+
+  // No draining and no end of a task would help.
+  static void tell_hopeless(const Unit& unit, Verdict& verdict) {
+    verdict.basis = "never, as the cluster is now";
+    verdict.detail += verdict.detail.empty() ? "" : " ";
+    verdict.detail += base::format(
+        "Waiting does not help: even if nothing else ran, the cluster's instances would "
+        "have no room for {}. Stop it and ask for less, or add an instance.",
+        unit.is_gang() ? base::format("the {} members of the gang", unit.members.size()) : "it");
   }
 
   const Input& input_;

@@ -197,7 +197,7 @@ TEST(Queue, where_nobody_knows_the_task_in_the_way_is_named) {
   EXPECT_EQ(verdict(outcome, task).basis,
             base::format("unknown: task {} on instance a has no berth:max-seconds",
                          model::short_id(running.str())));
-  EXPECT_EQ(verdict(outcome, impossible).basis, "unknown: no instance of the cluster can run it");
+  EXPECT_EQ(verdict(outcome, impossible).basis, "never, as the cluster is now");
   EXPECT_EQ(outcome.wake, world.now + minutes(10)) << "to drain instances for it";
 }
 
@@ -263,6 +263,49 @@ TEST(Queue, an_instance_with_an_endless_task_is_drained_only_where_there_is_no_o
   EXPECT_FALSE(world.started.contains(other) && world.state.tasks.at(other).instance == endless)
       << "now both have run for long, and the one whose task began first is drained";
   EXPECT_FALSE(world.started.contains(large));
+}
+
+TEST(Queue, nobody_passes_a_task_that_waits_for_tasks_which_are_being_stopped) {
+  World world;
+  world.add("a", 2);
+  const auto first = world.submit({.request = asks(1, "service:web"), .runs = seconds(5)});
+  const auto second = world.submit({.request = asks(1, "service:web"), .runs = seconds(9)});
+  world.pass();
+  for (const auto& task : {first, second}) {
+    world.apply(model::TaskStopRequested{task, "ServiceSchedulerInitiated", "", world.now});
+  }
+  const auto urgent =
+      world.submit({.request = asks(2), .runs = hours(1), .tags = {tag(priority_tag, "10")}});
+  world.submit({.request = asks(1), .runs = seconds(30), .tags = {max_seconds(seconds(30))}});
+  world.pass_time(world.next_end());
+  Outcome outcome = world.pass();
+  EXPECT_EQ(outcome.started, 0U);
+  EXPECT_EQ(verdict(outcome, urgent).position, 1);
+  world.pass_time(world.next_end());
+  outcome = world.pass();
+  EXPECT_TRUE(world.started.contains(urgent));
+}
+
+TEST(Queue, what_can_never_start_is_told_at_once) {
+  World world;
+  world.add("a", 4);
+  world.add("b", 1);
+  world.add("c", 1);
+  world.submit({.request = asks(4), .runs = hours(1)});
+  world.pass();
+  const auto huge = world.submit({.request = asks(16), .runs = minutes(1)});
+  std::vector<model::TaskArn> gang;
+  for (int i = 0; i < 3; ++i) {
+    gang.push_back(world.submit(
+        {.request = asks(2, "family:gang"), .runs = minutes(1), .gang = "g", .gang_size = 3}));
+  }
+  const auto patient = world.submit({.request = asks(2), .runs = minutes(1)});
+  const Outcome outcome = world.pass();
+  EXPECT_THAT(verdict(outcome, huge).detail, HasSubstr("no room for it. Stop it and ask for less"));
+  EXPECT_THAT(verdict(outcome, huge).basis, HasSubstr("never"));
+  EXPECT_THAT(verdict(outcome, gang.back()).detail,
+              HasSubstr("no room for the 3 members of the gang"));
+  EXPECT_THAT(verdict(outcome, patient).detail, ::testing::Not(HasSubstr("does not help")));
 }
 
 TEST(Queue, a_deadline_ends_the_wait_with_what_was_lacking) {

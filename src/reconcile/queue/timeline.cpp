@@ -209,6 +209,17 @@ bool Timeline::takes(const Requirements& need, const Interval& interval,
   });
 }
 
+bool Timeline::takes_when_empty(const Requirements& need,
+                                std::span<const Requirements* const> others) const {
+  model::ContainerInstance then = outline_of(*instance_);
+  for (const RunningTask& running_task : running_) release(then, *running_task.task);
+  for (const Requirements* const other : others) {
+    if (need.distinct_instance && same_group(*other, need)) return false;
+    if (!add_need(then, *other)) return false;
+  }
+  return fits(then, need);
+}
+
 bool Timeline::takes_when_drained(const Requirements& need,
                                   std::span<const Requirements* const> others,
                                   base::Time old) const {

@@ -90,6 +90,9 @@ class Timeline {
   // Whether one more of `need` has room all through the interval, beside `others` that came before.
   bool takes(const Requirements& need, const Interval& interval,
              std::span<const Requirements* const> others);
+  // Whether it would have room beside `others` if all its tasks had ended.
+  bool takes_when_empty(const Requirements& need,
+                        std::span<const Requirements* const> others) const;
   // Whether it would have room if its tasks had ended, but for a service's and for those that began
   // before `old` and have not told how long they run: they are taken to stay.
   bool takes_when_drained(const Requirements& need, std::span<const Requirements* const> others,

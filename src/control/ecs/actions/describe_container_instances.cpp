@@ -29,8 +29,8 @@ int badness(InstanceHealthCheckState state) {
 api::ecs::InstanceHealthCheckResult connectivity(const model::ContainerInstance& instance) {
   api::ecs::InstanceHealthCheckResult result;
   result.type = api::ecs::InstanceHealthCheckType::AgentConnectivity;
-  result.status =
-      instance.agent_connected ? InstanceHealthCheckState::Ok : InstanceHealthCheckState::Impaired;
+  result.status = model::agent_answers(instance) ? InstanceHealthCheckState::Ok
+                                                 : InstanceHealthCheckState::Impaired;
   if (!instance.status_reason.empty()) result.status_reason = instance.status_reason;
   result.last_status_change = instance.connected_changed_at;
   result.last_updated = instance.connected_changed_at;
@@ -44,7 +44,7 @@ api::ecs::ContainerInstanceHealthStatus health_of(const model::ContainerInstance
   for (const model::InstanceCheck& check : instance.checks) {
     api::ecs::InstanceHealthCheckResult& result = health.details.emplace_back();
     result.type = api::parse_enum<api::ecs::InstanceHealthCheckType>(check.type);
-    result.status = instance.agent_connected
+    result.status = model::agent_answers(instance)
                         ? api::parse_enum<InstanceHealthCheckState>(check.status)
                         : InstanceHealthCheckState::InsufficientData;
     if (!check.reason.empty()) result.status_reason = check.reason;

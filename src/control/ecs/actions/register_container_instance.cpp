@@ -16,6 +16,7 @@
 #include "control/request/errors.h"
 #include "control/request/lookup.h"
 #include "control/request/tags.h"
+#include "model/capabilities.h"
 #include "model/catalogue.h"
 
 namespace control::ecs {
