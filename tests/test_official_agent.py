@@ -652,7 +652,6 @@ class Keys(Peers):
         agent.run(task)
         made = json.loads(berth("token", "rotate", agent.arn, "--official", "--json",
                                 server=self.server))
-        agent.publish_idle_metrics()
         wait_for(lambda: not any(thread.is_alive() for thread in agent.threads),
                  "both of its streams are closed", 60)
         thief = self.agent(**leaked)

@@ -106,7 +106,7 @@ TEST(Explain, how_many_instances_fall_at_each_step) {
   EXPECT_EQ(told(cluster, request), R"text(
 The task asks for 100 CPU units, 80 MiB of memory, 1 GPU.
 6 container instances in the cluster.
-  1 falls at NOT ACTIVE (INACTIVE), 5 left
+  1 falls at NOT ACTIVE (DRAINING), 5 left
   1 falls at AGENT (agent not connected), 4 left
   1 falls at ATTRIBUTE (berth.cuda), 3 left
   1 falls at RESOURCE:CPU (100 CPU units), 2 left

@@ -407,8 +407,8 @@ class Impl {
       if (!handshakes_.pass(opening.caller, instance, clock_.monotonic())) {
         return base::fail(too_many_handshakes(instance));
       }
-      TRY_VOID(
-          used_signatures_->take(opening.signature, opening.signed_at, opening.good_until, now));
+      TRY_VOID(used_signatures_->take(opening.signature, opening.signed_at, opening.good_until, now,
+                                      clock_.monotonic()));
       return sockets_->open(request, opening.caller, upgrade);
     });
     if (!opened) {
@@ -424,8 +424,8 @@ class Impl {
   RateLimits rate_limits_{options_.rate_limit};
   Handshakes handshakes_;
   std::unique_ptr<UsedSignatures> used_signatures_ =
-      std::make_unique<UsedSignatures>(clock_.now());  // Large.
-  std::atomic<int64_t> refusals_due_ = 0;              // Of refusals_told.
+      std::make_unique<UsedSignatures>(clock_.monotonic());  // Large.
+  std::atomic<int64_t> refusals_due_ = 0;                    // Of refusals_told.
   std::string url_;
   std::atomic<bool> ready_ = false;
   base::Queue<auth::Verifier> verifiers_{most_verifiers};

@@ -32,12 +32,11 @@ std::unexpected<base::Error> used() {
 
 }  // namespace
 
-UsedSignatures::UsedSignatures(base::Time started)
-    : started_(std::chrono::floor<std::chrono::seconds>(started)) {}
-
 base::Result<void> UsedSignatures::take(std::string_view signature, base::Time signed_at,
-                                        base::Time good_until, base::Time now) {
-  if (signed_at < started_) {
+                                        base::Time good_until, base::Time now,
+                                        base::Milliseconds monotonic) {
+  // The start as the clock of now tells it, which may have been set since.
+  if (signed_at < std::chrono::floor<std::chrono::seconds>(now - (monotonic - started_))) {
     return base::fail("InvalidSignatureException",
                       "This signature is older than the server, which cannot know whether it was "
                       "used: sign anew. If it has just been made, the machine's clock is behind.");

@@ -24,9 +24,12 @@ std::string signature(uint32_t bucket, uint32_t tag) {
 
 struct Used : ::testing::Test {
   base::Result<void> take(const std::string& text, base::Time signed_at, base::Time now) {
-    return signatures->take(text, signed_at, signed_at + tolerance, now);
+    return signatures->take(text, signed_at, signed_at + tolerance, now,
+                            started + (now - start - clock_set));
   }
-  std::unique_ptr<UsedSignatures> signatures = std::make_unique<UsedSignatures>(start);
+  static constexpr base::Milliseconds started{5'000'000};
+  seconds clock_set{0};  // By how much since the start.
+  std::unique_ptr<UsedSignatures> signatures = std::make_unique<UsedSignatures>(started);
 };
 
 TEST_F(Used, a_signature_is_good_once_for_as_long_as_it_is_good) {
@@ -45,6 +48,13 @@ TEST_F(Used, one_from_before_the_start_is_refused_for_nobody_knows_whether_it_wa
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().code, "InvalidSignatureException");
   EXPECT_NE(old.error().message.find("clock"), std::string::npos);
+}
+
+TEST_F(Used, a_clock_that_is_set_back_keeps_nobody_away) {
+  clock_set = -seconds{3'600};
+  const base::Time now = start - seconds{3'590};
+  EXPECT_TRUE(take(signature(1, 1), now, now));
+  EXPECT_FALSE(take(signature(1, 2), now - seconds{20}, now)) << "signed before the start";
 }
 
 TEST_F(Used, memory_is_bounded_and_is_free_again_once_signatures_are_no_longer_good) {

@@ -149,7 +149,11 @@ TEST_F(TaskNetwork, the_stage_is_shown_until_the_task_runs) {
   EXPECT_EQ(plane.changes.size(), changes) << "a repeated report changes nothing";
   submit(arn, "PENDING", "STARTING");
   EXPECT_EQ(plane.describe(arn).berth_stage, "STARTING");
-  submit(arn, "RUNNING", "STARTING");
+  submit(arn, "RUNNING", "");
+  EXPECT_FALSE(plane.describe(arn).berth_stage);
+  submit(arn, "RUNNING", "GPU-1 is not empty: 1 process (pid 7)");
+  EXPECT_EQ(plane.describe(arn).berth_stage, "GPU-1 is not empty: 1 process (pid 7)");
+  submit(arn, "STOPPED", "");
   EXPECT_FALSE(plane.describe(arn).berth_stage);
 }
 
