@@ -21,6 +21,24 @@ def berth(*arguments):
     return subprocess.run([BERTH, *arguments], capture_output=True, text=True, timeout=120)
 
 
+def write_checksums(path):
+    """Gives the pages of a database that another program has written to the checksums that Berth
+    wants (src/sqlite/checksum_vfs.h)."""
+    size = 4096
+    with open(path, "r+b") as file:
+        content = file.read()
+        for offset in range(0, len(content), size):
+            page = content[offset:offset + size - 8]
+            if not any(page):
+                continue
+            value = 0xCBF29CE484222325
+            number = offset // size + 1
+            for byte in number.to_bytes((number.bit_length() + 7) // 8, "little") + page:
+                value = (value ^ byte) * 0x100000001B3 % 2 ** 64
+            file.seek(offset + size - 8)
+            file.write(value.to_bytes(8, "little"))
+
+
 class Backup(unittest.TestCase):
     def setUp(self):
         self.server = Server(command="server")
@@ -180,14 +198,20 @@ class BackUpAndRestore(Backup):
                 damaged(whole[:size])
         marker = whole.find(b"cluster/kept")
         self.assertGreater(marker, 0)
-        said = damaged(whole[:marker] + b"X" + whole[marker + 1:])
-        self.assertIn("not what was backed up", said)
+        changed = whole[:marker] + b"X" + whole[marker + 1:]
+        self.assertIn(f"page {marker // 4096 + 1} of it has not the checksum", damaged(changed))
+        with open(self.file, "wb") as file:
+            file.write(changed)
+        write_checksums(self.file)
+        with open(self.file, "rb") as file:
+            self.assertIn("not what was backed up", damaged(file.read()))
         with open(self.file, "wb") as file:
             file.write(whole)
         archive = sqlite3.connect(self.file)
         archive.execute("PRAGMA user_version=2")
         archive.commit()
         archive.close()
+        write_checksums(self.file)
         self.assertIn("format 2", self.refused("restore", self.file, "--data", self.server.data))
         self.server.start()
         self.assertEqual({"default", "kept"}, self.clusters())
@@ -300,20 +324,21 @@ class Damage(Backup):
         self.assertEqual(50, len(self.events()))
 
     def test_of_a_record_that_nobody_understands(self):
-        def change(path):
+        def change(path, value):
             with sqlite3.connect(path) as state:
-                state.execute("UPDATE records SET value = '{\"status\": 7' "
-                              "WHERE key = 'cluster/cluster-7'")
+                state.execute("UPDATE records SET value = ? WHERE key = 'cluster/cluster-7'",
+                              (value,))
+            state.close()
+            write_checksums(path)
         with sqlite3.connect(self.path("state.db")) as state:
             value, = state.execute(
                 "SELECT value FROM records WHERE key = 'cluster/cluster-7'").fetchone()
-        change(self.path("state.db"))
+        change(self.path("state.db"), '{"status": 7')
         said = self.refused("server", "--data", self.server.data, "--listen", "127.0.0.1:0",
                             "--account", self.server.account)
         self.assertIn("cluster/cluster-7", said)
         self.assertIn("berth restore FILE", said)
-        with sqlite3.connect(self.path("state.db")) as state:
-            state.execute("UPDATE records SET value = ? WHERE key = 'cluster/cluster-7'", (value,))
+        change(self.path("state.db"), value)
         self.server.start()
         self.assertEqual(51, len(self.clusters()))
 
@@ -339,6 +364,7 @@ class Damage(Backup):
                 database.execute(sql)
                 database.commit()
                 database.close()
+                write_checksums(self.path(name))
                 said = self.refused("server", "--data", self.server.data, "--listen",
                                     "127.0.0.1:0")
                 self.assertIn(f"{self.path(name)} has format 99", said)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "sqlite/commit_count.h"
 #include "sqlite/upgrade.h"
 
 namespace agent {
@@ -38,8 +39,8 @@ base::Result<void> keep_positions_by_line(sqlite::Database& database) {
   return database.execute(positions_by_line);
 }
 
-constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables},
-                                                    {1, keep_positions_by_line}};
+constexpr sqlite::UpgradeStep steps_to_present[] = {
+    {0, create_tables}, {1, keep_positions_by_line}, {2, sqlite::create_commit_count}};
 
 LogPosition position_of(const sqlite::Statement& row) {
   LogPosition position{.runtime_id = std::string(row.column_text(2)),
@@ -68,6 +69,8 @@ base::Result<void> prepare_schema(sqlite::Database& database) {
   auto first_write = TRY(sqlite::Transaction::begin(database));
   TRY_VOID(first_write.commit());
   TRY_VOID(sqlite::upgrade(database, steps_to_present, sqlite::user_version_place));
+  // Without its log it is not taken for a new one.
+  TRY_VOID(database.checkpoint());
   return database.quick_check();
 }
 
@@ -83,9 +86,10 @@ base::Result<std::unique_ptr<sqlite::Database>> open_database(const std::filesys
 
 }  // namespace
 
-Journal::Journal(std::unique_ptr<sqlite::Database> database,
+Journal::Journal(std::unique_ptr<sqlite::Database> database, sqlite::CommitCount count,
                  std::vector<sqlite::Statement> statements)
     : database_(std::move(database)),
+      count_(std::move(count)),
       put_record_(std::move(statements[0])),
       delete_record_(std::move(statements[1])),
       put_position_(std::move(statements[2])),
@@ -109,7 +113,9 @@ base::Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path
         "DELETE FROM log_positions WHERE task = ? AND container = ?"}) {
     statements.push_back(TRY((*database)->prepare(sql)));
   }
-  return std::unique_ptr<Journal>(new Journal(std::move(*database), std::move(statements)));
+  auto count = TRY(sqlite::CommitCount::begin(**database));
+  return std::unique_ptr<Journal>(
+      new Journal(std::move(*database), std::move(count), std::move(statements)));
 }
 
 base::Result<std::vector<core::JournalRecord>> Journal::records() {
@@ -147,7 +153,10 @@ base::Result<void> Journal::set_setting(std::string_view name, std::string_view 
 base::Result<void> Journal::commit(const Writes& writes) {
   auto transaction = TRY(sqlite::Transaction::begin(*database_));
   TRY_VOID(write(writes));
-  return transaction.commit();
+  TRY_VOID(count_.advance());
+  TRY_VOID(transaction.commit());
+  count_.acknowledge();
+  return {};
 }
 
 base::Result<void> Journal::write(const Writes& writes) {

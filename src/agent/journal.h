@@ -15,6 +15,7 @@
 
 #include "agent/core/core.h"
 #include "base/result.h"
+#include "sqlite/commit_count.h"
 #include "sqlite/database.h"
 
 namespace agent {
@@ -64,10 +65,12 @@ class Journal {
   base::Result<void> commit(const Writes& writes);
 
  private:
-  Journal(std::unique_ptr<sqlite::Database> database, std::vector<sqlite::Statement> statements);
+  Journal(std::unique_ptr<sqlite::Database> database, sqlite::CommitCount count,
+          std::vector<sqlite::Statement> statements);
   base::Result<void> write(const Writes& writes);
 
   std::unique_ptr<sqlite::Database> database_;  // First, so that it goes last.
+  sqlite::CommitCount count_;
   sqlite::Statement put_record_;
   sqlite::Statement delete_record_;
   sqlite::Statement put_position_;

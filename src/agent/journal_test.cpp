@@ -85,5 +85,20 @@ PRAGMA user_version=1;)")
                           Pair(LogKey{"t", "side"}, LogPosition{.runtime_id = "d"})));
 }
 
+TEST_F(JournalTest, a_journal_that_lost_its_last_commits_is_refused) {
+  const std::string path = file().string();
+  {
+    const auto journal = Journal::open(file()).value();
+    const std::vector<core::JournalWrite> one{{"task/1", "running"}};
+    ASSERT_TRUE(journal->commit({.records = one, .log_positions = {}}));
+    std::filesystem::copy_file(path, path + ".older");
+    ASSERT_TRUE(journal->commit({.records = one, .log_positions = {}}));
+  }
+  std::filesystem::rename(path + ".older", path);
+  const auto journal = Journal::open(file());
+  ASSERT_FALSE(journal);
+  EXPECT_THAT(journal.error().message, ::testing::HasSubstr("acknowledged"));
+}
+
 }  // namespace
 }  // namespace agent

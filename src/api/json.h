@@ -22,11 +22,14 @@ struct ParseOptions {
   // False: such values are not refused, and one with an unknown enum name is left out. For a client
   // that reads a newer server's replies.
   bool validate = true;
+  // Members that the shape has not are refused, not ignored: for what would lose them when it is
+  // written again.
+  bool refuse_unknown = false;
   uint32_t max_depth = 64;
 };
 
 // Reads `text` into the struct of `shape` at `out`; members that are absent or null stay as they
-// are, unknown members are ignored, of a member given twice the last counts.
+// are, unknown members are ignored unless refused, of a member given twice the last counts.
 // Timestamps are numbers of seconds since 1970-01-01 or RFC 3339 texts. 1.0 is an integer.
 // Errors: see ParseOptions; the message names the member by its path
 // ("containerDefinitions[0].memory"), what was given and what is allowed. A value that cannot be

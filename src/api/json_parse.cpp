@@ -51,6 +51,9 @@ class JsonReader final : public json::Events {
       frame.key = name;
     } else {
       find_member_of(frame, name);
+      if (frame.member == nullptr && options_.refuse_unknown) {
+        violate(base::format("The member {} is not known.", join(path(), name)));
+      }
     }
     return true;
   }

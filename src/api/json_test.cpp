@@ -59,6 +59,15 @@ TEST(api_json, unknown_members_are_ignored_whatever_they_hold) {
   EXPECT_EQ(*request, (RunTaskRequest{.task_definition = "t"}));
 }
 
+TEST(api_json, unknown_members_are_refused_on_request_and_named_by_their_path) {
+  const auto request = parse<RunTaskRequest>(
+      R"({"taskDefinition": "t", "overrides": {"containerOverrides": [{"name": "m", "future": {}}]}})",
+      {.refuse_unknown = true});
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().message,
+            "The member overrides.containerOverrides[0].future is not known.");
+}
+
 TEST(api_json, null_is_absent) {
   const auto request = parse<RunTaskRequest>(
       R"({"taskDefinition": "t", "cluster": null, "tags": null, "overrides": null, "count": null})");

@@ -279,7 +279,7 @@ base::Result<fs::path> put_aside(const fs::path& dir, base::Time now) {
   for (const std::string& name : TRY(names_in(dir))) {
     names.push_back(name);
     if (!is_database(name)) continue;
-    for (const char* const suffix : {"-wal", "-shm"}) {
+    for (const char* const suffix : {"-wal", "-shm", ".commits"}) {
       std::error_code ignored;
       if (fs::exists(dir / (name + suffix), ignored)) names.push_back(name + suffix);
     }

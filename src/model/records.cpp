@@ -20,6 +20,12 @@ std::optional<std::string> print_one(const Records& records, const Key& key) {
   return found == records.end() ? std::nullopt : std::optional(api::print(found->second));
 }
 
+// A member that only a newer berth knows would be lost when the record is written the next time.
+template <class Record>
+base::Result<Record> parse_record(std::string_view value) {
+  return api::parse<Record>(value, {.refuse_unknown = true});
+}
+
 // ---- One row a kind of record: the beginning of its keys, what they go on with (nothing where
 // there is one such record), its JSON, how it is loaded, which answers with what its key goes on
 // with, and the keys of all that a state has.
@@ -38,7 +44,7 @@ struct ByArn {
     return print_one(state.*map, key);
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    auto record = TRY(api::parse<RecordOf<map>>(value));
+    auto record = TRY(parse_record<RecordOf<map>>(value));
     Key key = record.*arn;
     std::string loaded = name(key);
     (state.*map).emplace(std::move(key), std::move(record));
@@ -72,7 +78,7 @@ struct ByName {
     return print_one(state.*map, in_map(name(key)));
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    auto record = TRY(api::parse<RecordOf<map>>(value));
+    auto record = TRY(parse_record<RecordOf<map>>(value));
     std::string loaded = text_of(record.*member);
     (state.*map).emplace(in_map(loaded), std::move(record));
     return loaded;
@@ -175,7 +181,7 @@ struct Row<InstanceArn> {
     return api::print(record_of(*instance));
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    ContainerInstance instance = instance_from(TRY(api::parse<InstanceRecord>(value)));
+    ContainerInstance instance = instance_from(TRY(parse_record<InstanceRecord>(value)));
     InstanceArn arn = instance.arn;
     std::string loaded = name(arn);
     state.instances.emplace(std::move(arn), std::move(instance));
@@ -203,7 +209,7 @@ struct Row<TaskDefinitionArn> {
     return api::print(*definition);
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    auto definition = TRY(api::parse<TaskDefinition>(value));
+    auto definition = TRY(parse_record<TaskDefinition>(value));
     const int32_t revision = definition.revision;
     const std::string& family = definition.family;
     const std::string arn = definition.definition.task_definition_arn.value_or("");
@@ -235,7 +241,7 @@ struct ByNameAndValue {
     return api::print(Record{found->first, found->second});
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    auto record = TRY(api::parse<Record>(value));
+    auto record = TRY(parse_record<Record>(value));
     (state.*map)[record.*name_member] = std::move(record.*value_member);
     return std::move(record.*name_member);
   }
@@ -268,7 +274,7 @@ struct Row<ClientTokenKey> {
     return print_one(state.client_tokens, std::pair(key.cluster, key.token));
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    auto token = TRY(api::parse<ClientToken>(value));
+    auto token = TRY(parse_record<ClientToken>(value));
     std::string loaded = name({token.cluster, token.token});
     state.client_tokens.emplace(std::pair(token.cluster, token.token), std::move(token));
     return loaded;
@@ -289,7 +295,8 @@ struct Row<SequenceNumbersKey> {
     return api::print(SequenceNumbersRecord{state.sequence_numbers_reserved});
   }
   static base::Result<std::string> load(ClusterState& state, std::string_view value) {
-    state.sequence_numbers_reserved = TRY(api::parse<SequenceNumbersRecord>(value)).reserved_until;
+    state.sequence_numbers_reserved =
+        TRY(parse_record<SequenceNumbersRecord>(value)).reserved_until;
     return std::string();
   }
   template <class Take>
@@ -302,8 +309,10 @@ struct Row<SequenceNumbersKey> {
 
 base::Error corrupt(std::string_view key, std::string_view why) {
   return {"StoreCorrupt",
-          base::format("The record {} cannot be read: {}. Restore a backup, or repair the record.",
-                       key, why)};
+          base::format(
+              "The record {} cannot be read: {}. Restore a backup, or start the newer berth that "
+              "wrote it.",
+              key, why)};
 }
 
 template <class Key>

@@ -10,7 +10,7 @@
 namespace model {
 namespace {
 
-TEST(Records, what_stands_under_the_key_of_another_is_refused) {
+TEST(Records, what_is_not_wholly_understood_is_refused) {
   const struct {
     std::string key;
     std::string value;
@@ -24,6 +24,12 @@ TEST(Records, what_stands_under_the_key_of_another_is_refused) {
        "its taskDefinitionArn is another one's"},
       {"sequence-numbers-of-old", R"({"reservedUntil": 1})", "belongs to sequence-numbers"},
       {"ghost/1", "{}", "no kind of record has such a key"},
+      // It would be lost when the record is written the next time.
+      {"cluster/a", R"({"name": "a", "status": "ACTIVE", "colour": "red"})",
+       "The member colour is not known"},
+      {"task/c/1",
+       R"({"arn": "arn:aws:ecs:r:1:task/c/1", "containers": [{"name": "m", "age": 1}]})",
+       "The member containers[0].age is not known"},
   };
   for (const auto& row : rows) {
     ClusterState state;

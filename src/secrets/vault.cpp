@@ -38,7 +38,8 @@ base::Result<void> make_tables(sqlite::Database& database) {
       "CREATE TABLE item(kind TEXT NOT NULL, name TEXT NOT NULL, record TEXT NOT NULL, "
       "PRIMARY KEY(kind, name)) STRICT, WITHOUT ROWID");
 }
-constexpr std::array steps{sqlite::UpgradeStep{.from = 0, .run = make_tables}};
+constexpr std::array steps{sqlite::UpgradeStep{.from = 0, .run = make_tables},
+                           sqlite::UpgradeStep{.from = 1, .run = sqlite::begin_checksums}};
 
 std::string_view name_of(Kind kind) {
   return kind == Kind::Parameter ? "parameter" : "secret";

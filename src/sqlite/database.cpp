@@ -13,12 +13,17 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/log.h"
+#include "sqlite/checksum_vfs.h"
+#include "sqlite/wal_check.h"
 
 namespace sqlite {
 namespace {
 
 constexpr int pages_per_step = 1024;
 constexpr int64_t smallest_database = 512;  // SQLite's smallest page.
+// An older file is written anew with checksums up to this size: some seconds of work.
+constexpr int64_t most_rewritten_bytes = int64_t{256} << 20;
 
 std::string directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -70,6 +75,7 @@ const char* synchronous_name(Synchronous synchronous) {
 }
 
 std::string_view code_of(int status) {
+  if (status == SQLITE_IOERR_DATA) return corrupt;
   switch (status & 0xff) {
     case SQLITE_FULL:
       return disk_full;
@@ -139,11 +145,23 @@ base::Error describe(const std::string& path, int status, std::string_view cause
   return {std::string(code), std::move(message)};
 }
 
+std::string without_checksum(int64_t page) {
+  return base::format(
+      "page {} of it has not the checksum it was written with: it is damaged, or was written by "
+      "another program than berth",
+      page);
+}
+
 // nullopt: there is none.
 std::optional<int64_t> size_of(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return static_cast<int64_t>(status.st_size);
+}
+
+base::Result<void> remove_unfinished(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return io_failure("remove", path);
+  return {};
 }
 
 // Makes the file `path` with SQLite's header and nothing else in it, to become `wanted`.
@@ -153,8 +171,9 @@ base::Result<void> write_empty_database(const std::string& path, const std::stri
   if (file < 0) return io_failure("create", wanted);
   ::close(file);
   sqlite3* handle = nullptr;
-  int status = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  int status = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, checksum_vfs());
   if (status == SQLITE_OK) {
+    reserve_checksums(handle);
     status = sqlite3_exec(handle, "PRAGMA user_version=0", nullptr, nullptr, nullptr);
   }
   const std::string cause = handle == nullptr ? "out of memory" : sqlite3_errmsg(handle);
@@ -178,9 +197,7 @@ base::Result<void> make_sure_it_exists(const std::string& path) {
         describe(path, SQLITE_CORRUPT, "the file is gone, and its write-ahead log is still there"));
   }
   const std::string unfinished = base::format("{}.new-{}", path, ::getpid());
-  if (::unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
-    return io_failure("remove", unfinished);
-  }
+  TRY_VOID(remove_unfinished(unfinished));
   const auto made = write_empty_database(unfinished, path);
   if (!made) {
     ::unlink(unfinished.c_str());
@@ -206,12 +223,24 @@ bool is_storage_error(const base::Error& error) {
 
 base::Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                        const Options& options) {
-  const bool is_file = path != ":memory:" && options.vfs.empty();
-  if (is_file && options.access == Access::Create) TRY_VOID(make_sure_it_exists(path));
-  if (is_file && ::access(path.c_str(), R_OK) != 0) return io_failure("open", path);
+  if (path == ":memory:") return connect(path, options);
+  const bool is_owner = options.access == Access::Create;
+  const bool is_ours = options.vfs.empty();
+  if (is_ours && is_owner) TRY_VOID(make_sure_it_exists(path));
+  if (is_ours && ::access(path.c_str(), R_OK) != 0) return io_failure("open", path);
+  if (is_owner && options.synchronous == Synchronous::Full) TRY_VOID(check_wal(path + "-wal"));
+  auto database = TRY(connect(path, options));
+  if (!is_ours || !is_owner || has_checksums(database->handle_)) return database;
+  if (!TRY(database->rewrite_with_checksums())) return database;
+  database.reset();
+  return connect(path, options);
+}
+
+base::Result<std::unique_ptr<Database>> Database::connect(const std::string& path,
+                                                          const Options& options) {
   sqlite3* handle = nullptr;
   const int status = sqlite3_open_v2(path.c_str(), &handle, open_flags(options.access),
-                                     options.vfs.empty() ? nullptr : options.vfs.c_str());
+                                     options.vfs.empty() ? checksum_vfs() : options.vfs.c_str());
   if (handle == nullptr) return base::fail(describe(path, SQLITE_NOMEM, "out of memory"));
   std::unique_ptr<Database> database(new Database(path, handle));
   if (status != SQLITE_OK) return base::fail(database->error(status));
@@ -228,6 +257,39 @@ base::Result<std::unique_ptr<Database>> Database::open(const std::string& path,
   return database;
 }
 
+base::Result<bool> Database::rewrite_with_checksums() {
+  const int64_t bytes =
+      TRY(query_int64("SELECT page_count * page_size FROM pragma_page_count, "
+                      "pragma_page_size"));
+  if (bytes > most_rewritten_bytes) {
+    base::log_warning(
+        "{} was made by an older berth, without checksums, and is too big ({} MiB) "
+        "to be written anew at a start: damage to its bytes may go unnoticed",
+        path_, bytes >> 20);
+    return false;
+  }
+  // Nobody writes to it from here on, and no log is left that would be taken for the new file's.
+  TRY_VOID(execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE"));
+  auto first_write = TRY(Transaction::begin(*this));
+  TRY_VOID(first_write.commit());
+  const std::string unfinished = base::format("{}.new-{}", path_, ::getpid());
+  TRY_VOID(remove_unfinished(unfinished));
+  reserve_checksums(handle_);
+  const int file = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return io_failure("create", unfinished);
+  auto written = [&]() -> base::Result<void> {
+    auto vacuum = TRY(prepare("VACUUM INTO ?"));
+    TRY_VOID(vacuum.bind_text(1, unfinished).run());
+    if (::fsync(file) != 0) return io_failure("sync", unfinished);
+    if (::rename(unfinished.c_str(), path_.c_str()) != 0) return io_failure("replace", path_);
+    return sync_directory(directory_of(path_));
+  }();
+  ::close(file);
+  if (written) return true;
+  ::unlink(unfinished.c_str());
+  return base::fail(std::move(written).error());
+}
+
 Database::~Database() {
   // Fails only while a statement lives, which its contract forbids.
   CHECK(sqlite3_close(handle_) == SQLITE_OK);
@@ -235,6 +297,9 @@ Database::~Database() {
 
 base::Error Database::error(int status) const {
   std::string cause = sqlite3_errmsg(handle_);
+  if (const auto page = damaged_page(handle_); page && status == SQLITE_IOERR_DATA) {
+    cause = without_checksum(*page);
+  }
   if (code_of(status) == io_error) {
     const int system_error = system_error_of(handle_);
     if (system_error != 0) cause += base::format(" ({})", std::strerror(system_error));
@@ -300,6 +365,9 @@ base::Result<void> Database::check(std::string_view pragma) {
   if (!TRY(statement.step())) return {};
   const std::string finding(statement.column_text(0));
   if (finding == "ok") return {};
+  if (const auto page = damaged_page(handle_)) {
+    return base::fail(describe(path_, SQLITE_CORRUPT, without_checksum(*page)));
+  }
   return base::fail(describe(path_, SQLITE_CORRUPT, "it is damaged: " + finding));
 }
 
@@ -316,6 +384,7 @@ base::Result<void> Database::checkpoint() {
 base::Result<void> Database::copy_into(Database& copy, const Progress& progress) {
   sqlite3_backup* const backup = sqlite3_backup_init(copy.handle_, "main", handle_, "main");
   if (backup == nullptr) return base::fail(copy.error(sqlite3_errcode(copy.handle_)));
+  follow_checksums(copy.handle_, handle_);
   int status = SQLITE_OK;
   while (status == SQLITE_OK) {
     status = sqlite3_backup_step(backup, pages_per_step);
@@ -330,9 +399,7 @@ base::Result<void> Database::copy_into(Database& copy, const Progress& progress)
 
 base::Result<void> Database::backup_to(const std::string& destination, const Progress& progress) {
   const std::string unfinished = destination + ".unfinished";
-  if (::unlink(unfinished.c_str()) != 0 && errno != ENOENT) {
-    return io_failure("remove", unfinished);
-  }
+  TRY_VOID(remove_unfinished(unfinished));
   {
     // A rollback journal, so that the copy is one file from the start.
     const auto copy = TRY(Database::open(unfinished, {.wal = false}));

@@ -100,6 +100,9 @@ class Database {
   // A new file gets mode 0600, and its directory is synced, so that the file itself survives a
   // power cut. A file that is there and empty is damaged, and so is one that is gone while its log
   // is there: neither is begun anew. ":memory:" is a private database in memory.
+  // The file's pages carry checksums (checksum_vfs.h). With Access::Create, whose caller is the
+  // only one to write to the file, the write-ahead log is looked through for lost commits
+  // (wal_check.h), and an older file without checksums is written anew.
   // Errors: "IoError" with the cause (no such directory, not permitted), "Corrupt", "Busy".
   static base::Result<std::unique_ptr<Database>> open(const std::string& path,
                                                       const Options& options);
@@ -142,6 +145,10 @@ class Database {
   friend class ReadTransaction;
   Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
 
+  static base::Result<std::unique_ptr<Database>> connect(const std::string& path,
+                                                         const Options& options);
+  // False: it is too big for that and was left as it is. After true it has to be opened anew.
+  base::Result<bool> rewrite_with_checksums();
   base::Result<void> check(std::string_view pragma);
   base::Result<void> copy_into(Database& copy, const Progress& progress);
   // The error of the last failed call on this database, in this house's words.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -156,6 +157,111 @@ TEST_F(DatabaseTest, damage_inside_is_found_by_the_check) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, corrupt);
   EXPECT_NE(found.error().message.find("restore the file from a backup"), std::string::npos);
+}
+
+// A file as an older program left it: its pages have no checksums.
+void make_plain(const std::filesystem::path& path) {
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle,
+                         "PRAGMA journal_mode=WAL; PRAGMA user_version=5; PRAGMA "
+                         "application_id=77; CREATE TABLE t(s TEXT PRIMARY KEY); WITH RECURSIVE "
+                         "n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT "
+                         "INTO t SELECT i || 'abcdefghijklmnopqrstuvwxyz' FROM n",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(handle);
+}
+
+int64_t reserved_in_header(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(20);
+  return file.get();
+}
+
+TEST_F(DatabaseTest, an_older_file_gets_checksums_and_keeps_what_is_in_it) {
+  make_plain(path_);
+  ASSERT_EQ(reserved_in_header(path_), 0);
+  {
+    const auto reader = open({.access = Access::ReadOnly});
+    EXPECT_EQ(reader->query_int64("SELECT count(*) FROM t").value(), 2000);
+  }
+  EXPECT_EQ(reserved_in_header(path_), 0);
+  const auto database = open();
+  EXPECT_EQ(reserved_in_header(path_), 8);
+  EXPECT_EQ(database->query_int64("SELECT count(*) FROM t").value(), 2000);
+  EXPECT_EQ(database->user_version().value(), 5);
+  EXPECT_EQ(database->query_int64("PRAGMA application_id").value(), 77);
+  EXPECT_TRUE(database->integrity_check());
+  struct stat status{};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_), {}), 3);  // -wal, -shm
+}
+
+TEST_F(DatabaseTest, an_older_file_that_another_program_has_open_is_not_written_anew) {
+  make_plain(path_);
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN; SELECT count(*) FROM t", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  const auto refused = Database::open(path_, {.busy_timeout = base::Milliseconds(10)});
+  sqlite3_close(other);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, busy);
+  EXPECT_EQ(reserved_in_header(path_), 0);
+  EXPECT_EQ(open()->query_int64("SELECT count(*) FROM t").value(), 2000);
+}
+
+TEST_F(DatabaseTest, a_copy_has_checksums_when_its_original_has) {
+  const std::filesystem::path copy = directory_ / "copy.db";
+  const std::filesystem::path plain = directory_ / "plain.db";
+  make_plain(plain);
+  const auto older = Database::open(plain, {.access = Access::ReadOnly}).value();
+  ASSERT_TRUE(older->backup_to(copy));
+  EXPECT_EQ(reserved_in_header(copy), 0);
+  EXPECT_TRUE(Database::open(copy, {.wal = false}).value()->integrity_check());
+  const auto database = open();
+  ASSERT_TRUE(database->execute("CREATE TABLE t(s TEXT); INSERT INTO t VALUES('in the log')"));
+  ASSERT_TRUE(database->backup_to(copy));
+  EXPECT_EQ(reserved_in_header(copy), 8);
+  const auto copied = Database::open(copy, {.access = Access::ReadOnly}).value();
+  EXPECT_EQ(copied->query_int64("SELECT count(*) FROM t").value(), 1);
+  EXPECT_TRUE(copied->integrity_check());
+}
+
+TEST_F(DatabaseTest, a_damaged_page_is_refused_when_it_is_read_and_named) {
+  {
+    const auto database = open();
+    ASSERT_TRUE(database->execute("CREATE TABLE t(s TEXT)"));
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(database->execute("INSERT INTO t VALUES('" + std::string(3000, 'x') + "')"));
+    }
+  }
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(5 * 4096 + 1000);
+  file.put('y');
+  file.close();
+  const auto database = open();
+  EXPECT_EQ(database->query_int64("SELECT count(*) FROM sqlite_master").value(), 1);
+  const auto read = database->query_int64("SELECT sum(length(s)) FROM t");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, corrupt);
+  EXPECT_NE(read.error().message.find("page 6 "), std::string::npos) << read.error().message;
+  EXPECT_NE(read.error().message.find("backup"), std::string::npos);
+}
+
+TEST_F(DatabaseTest, sqlites_own_programs_read_the_file) {
+  {
+    const auto database = open();
+    ASSERT_TRUE(database->execute("CREATE TABLE t(s TEXT); INSERT INTO t VALUES('a')"));
+  }
+  sqlite3* plain = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &plain), SQLITE_OK);
+  EXPECT_EQ(
+      sqlite3_exec(plain, "SELECT * FROM t; PRAGMA integrity_check", nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(plain);
 }
 
 TEST_F(DatabaseTest, a_full_file_is_a_full_disk_and_goes_on_once_there_is_room) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sqlite/vfs_layer.h"
 
 namespace sqlite {
 namespace {
@@ -60,14 +61,13 @@ using State = FaultyVfs::State;
 using Verdict = State::Verdict;
 using Operation = State::Operation;
 
-// SQLite allocates szOsFile bytes for it; the system's own file stands behind it.
 struct File {
-  sqlite3_file base;
+  LayerFile layer;
   State* state;
-  const char*
-      path;  // SQLite keeps the name for as long as the file is open; null: a temporary one.
+  // SQLite keeps the name for as long as the file is open; null: a temporary one.
+  const char* path;
 
-  sqlite3_file* system() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+  sqlite3_file* system() const { return layer.below; }
 };
 
 File* file_of(sqlite3_file* file) {
@@ -85,14 +85,6 @@ void remember(File* file, sqlite3_int64 offset, sqlite3_int64 count) {
   file->state->unsynced[file->path].push_back({offset, std::move(bytes), size});
 }
 
-int close_file(sqlite3_file* file) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xClose(system);
-}
-int read_file(sqlite3_file* file, void* to, int count, sqlite3_int64 offset) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xRead(system, to, count, offset);
-}
 int write_file(sqlite3_file* file, const void* from, int count, sqlite3_int64 offset) {
   File* self = file_of(file);
   sqlite3_file* system = self->system();
@@ -120,81 +112,26 @@ int sync_file(sqlite3_file* file, int flags) {
   if (self->path != nullptr) self->state->unsynced.erase(self->path);
   return system->pMethods->xSync(system, flags);
 }
-int file_size(sqlite3_file* file, sqlite3_int64* size) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xFileSize(system, size);
-}
-int lock_file(sqlite3_file* file, int level) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xLock(system, level);
-}
-int unlock_file(sqlite3_file* file, int level) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xUnlock(system, level);
-}
-int check_reserved_lock(sqlite3_file* file, int* held) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xCheckReservedLock(system, held);
-}
-int control_file(sqlite3_file* file, int operation, void* argument) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xFileControl(system, operation, argument);
-}
-int sector_size(sqlite3_file* file) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xSectorSize(system);
-}
 int device_characteristics(sqlite3_file*) {
   return 0;
 }
-int map_shared(sqlite3_file* file, int page, int size, int extend, void volatile** memory) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xShmMap(system, page, size, extend, memory);
-}
-int lock_shared(sqlite3_file* file, int offset, int count, int flags) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xShmLock(system, offset, count, flags);
-}
-void shared_barrier(sqlite3_file* file) {
-  sqlite3_file* system = file_of(file)->system();
-  system->pMethods->xShmBarrier(system);
-}
-int unmap_shared(sqlite3_file* file, int delete_it) {
-  sqlite3_file* system = file_of(file)->system();
-  return system->pMethods->xShmUnmap(system, delete_it);
-}
-
-// Version 2: with shared memory for the write-ahead log, without memory-mapped reading.
-constexpr sqlite3_io_methods file_methods = {
-    .iVersion = 2,
-    .xClose = close_file,
-    .xRead = read_file,
-    .xWrite = write_file,
-    .xTruncate = truncate_file,
-    .xSync = sync_file,
-    .xFileSize = file_size,
-    .xLock = lock_file,
-    .xUnlock = unlock_file,
-    .xCheckReservedLock = check_reserved_lock,
-    .xFileControl = control_file,
-    .xSectorSize = sector_size,
-    .xDeviceCharacteristics = device_characteristics,
-    .xShmMap = map_shared,
-    .xShmLock = lock_shared,
-    .xShmBarrier = shared_barrier,
-    .xShmUnmap = unmap_shared,
-    .xFetch = nullptr,
-    .xUnfetch = nullptr,
-};
+const sqlite3_io_methods faulty_methods = [] {
+  sqlite3_io_methods methods = passing_methods;
+  methods.xWrite = write_file;
+  methods.xTruncate = truncate_file;
+  methods.xSync = sync_file;
+  methods.xDeviceCharacteristics = device_characteristics;
+  return methods;
+}();
 
 int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* out_flags) {
   auto* state = static_cast<State*>(vfs->pAppData);
+  const int status = open_below(*state->system, path, file, sizeof(File), flags, out_flags);
+  if (status != SQLITE_OK) return status;
   File* self = file_of(file);
-  self->base.pMethods = nullptr;
   self->state = state;
   self->path = path;
-  const int status = state->system->xOpen(state->system, path, self->system(), flags, out_flags);
-  if (status == SQLITE_OK) self->base.pMethods = &file_methods;
+  self->layer.base.pMethods = &faulty_methods;
   return status;
 }
 
@@ -222,11 +159,7 @@ FaultyVfs::FaultyVfs(std::string name) : state_(std::make_unique<State>()) {
   state_->name = std::move(name);
   state_->system = sqlite3_vfs_find(nullptr);
   CHECK(state_->system != nullptr);
-  state_->vfs = *state_->system;
-  state_->vfs.pNext = nullptr;
-  state_->vfs.zName = state_->name.c_str();
-  state_->vfs.pAppData = state_.get();
-  state_->vfs.szOsFile = static_cast<int>(sizeof(File)) + state_->system->szOsFile;
+  state_->vfs = make_layer(*state_->system, state_->name.c_str(), sizeof(File), state_.get());
   state_->vfs.xOpen = open_file;
   state_->vfs.xDelete = delete_file;
   CHECK(sqlite3_vfs_register(&state_->vfs, 0) == SQLITE_OK);

@@ -16,6 +16,10 @@ struct UpgradeStep {
   base::Result<void> (*run)(Database& database);
 };
 
+// The step that changes no table: programs of before would write pages without their checksums
+// (checksum_vfs.h), so they are to refuse the file.
+base::Result<void> begin_checksums(Database& database);
+
 // Where a file keeps its version; 0 stands for a file without tables.
 struct VersionPlace {
   base::Result<int64_t> (*read)(Database& database);

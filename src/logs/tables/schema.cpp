@@ -79,7 +79,8 @@ INSERT INTO log_stream_writer SELECT id, '*' FROM log_stream;
 )");
 }
 
-constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}, {1, add_writers}};
+constexpr sqlite::UpgradeStep steps_to_present[] = {
+    {0, create_tables}, {1, add_writers}, {2, sqlite::begin_checksums}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "store/sqlite/layout.h"
 
 #include "base/format.h"
+#include "sqlite/commit_count.h"
 
 namespace store {
 namespace {
@@ -18,7 +19,8 @@ base::Result<void> create_tables(sqlite::Database& database) {
       "CREATE TABLE records(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL);");
 }
 
-constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables}};
+constexpr sqlite::UpgradeStep steps_to_present[] = {{0, create_tables},
+                                                    {1, sqlite::create_commit_count}};
 
 base::Result<int64_t> read_format(sqlite::Database& database) {
   if (TRY(database.query_int64("SELECT count(*) FROM sqlite_master")) == 0) return 0;

@@ -11,7 +11,7 @@
 namespace store {
 
 // The version that this program writes; 0 stands for a file without tables.
-inline constexpr int64_t sqlite_format = 1;
+inline constexpr int64_t sqlite_format = 2;
 
 // Every step between two released formats, in order, the first of them making a new file.
 std::span<const sqlite::UpgradeStep> upgrades();

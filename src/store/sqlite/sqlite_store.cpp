@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "sqlite/commit_count.h"
 #include "store/batch.h"
 #include "store/sqlite/layout.h"
 
@@ -15,6 +16,7 @@ struct SqliteStore::Connection {
   sqlite::Statement epoch;
   sqlite::Statement set_epoch;
   sqlite::Statement set_leader;
+  sqlite::CommitCount count;
   bool checked = false;  // For damage.
 };
 
@@ -46,9 +48,10 @@ base::Result<void> SqliteStore::connect() {
   auto epoch = TRY(database->prepare("SELECT value FROM meta WHERE name = 'epoch'"));
   auto set_epoch = TRY(database->prepare("INSERT OR REPLACE INTO meta VALUES('epoch', ?)"));
   auto set_leader = TRY(database->prepare("INSERT OR REPLACE INTO meta VALUES('leader', ?)"));
+  auto count = TRY(sqlite::CommitCount::begin(*database));
   connection_ = std::make_unique<Connection>(
       Connection{std::move(database), std::move(put), std::move(erase), std::move(epoch),
-                 std::move(set_epoch), std::move(set_leader)});
+                 std::move(set_epoch), std::move(set_leader), std::move(count)});
   return {};
 }
 
@@ -102,7 +105,9 @@ base::Result<CommitOutcome> SqliteStore::write(uint64_t epoch, const Batch& batc
   for (const std::string& key : batch.deletes) {
     TRY_VOID(connection_->erase.bind_text(1, key).run());
   }
+  TRY_VOID(connection_->count.advance());
   TRY_VOID(transaction.commit());
+  connection_->count.acknowledge();
   return CommitOutcome::Committed;
 }
 

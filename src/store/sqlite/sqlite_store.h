@@ -15,7 +15,8 @@ namespace store {
 // Table `records` (key, value) and table `meta` (format, epoch, leader), to be read with the
 // sqlite3 tool also while the server runs. A commit is one transaction, synced before it answers
 // (WAL, synchronous=FULL). The file has one owner: an advisory lock on `<path>.lock` keeps a second
-// process out, and leadership never runs out while the lock is held.
+// process out, and leadership never runs out while the lock is held. Damage to the file or its log
+// is found by checksums, and lost commits by their count (sqlite/commit_count.h).
 class SqliteStore final : public Store {
  public:
   // Makes the file when there is none. `vfs` names a registered VFS; empty: the system's files.

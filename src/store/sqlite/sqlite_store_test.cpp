@@ -79,11 +79,11 @@ TEST_F(SqliteStoreTest, a_second_owner_is_refused_and_told_who_holds_the_file) {
 
 TEST_F(SqliteStoreTest, a_newer_format_is_refused) {
   open();
-  tamper("UPDATE meta SET value = 2 WHERE name = 'format'");
+  tamper("UPDATE meta SET value = 99 WHERE name = 'format'");
   const auto refused = SqliteStore::open(path_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "UnsupportedFormat");
-  EXPECT_NE(refused.error().message.find("has format 2"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("has format 99"), std::string::npos);
   EXPECT_NE(refused.error().message.find("start the newer version"), std::string::npos);
 }
 
@@ -157,7 +157,7 @@ TEST_F(SqliteStoreTest, before_an_upgrade_the_file_is_copied_as_it_was) {
     const uint64_t epoch = store->campaign("here", at_once).value();
     ASSERT_EQ(store->commit(epoch, {.puts = {{"a", "1"}}}), CommitOutcome::Committed);
   }
-  const std::string copy = path_ + ".v1-copy";
+  const std::string copy = path_ + ".v2-copy";
   std::vector<sqlite::UpgradeStep> steps(upgrades().begin(), upgrades().end());
   {
     const auto database = sqlite::Database::open(path_, {}).value();
@@ -173,7 +173,7 @@ TEST_F(SqliteStoreTest, before_an_upgrade_the_file_is_copied_as_it_was) {
 
 TEST_F(SqliteStoreTest, without_room_for_the_copy_nothing_is_upgraded) {
   open();
-  std::filesystem::create_directory(path_ + ".v1-copy");  // A file cannot take its place.
+  std::filesystem::create_directory(path_ + ".v2-copy");  // A file cannot take its place.
   const auto database = sqlite::Database::open(path_, {}).value();
   std::vector<sqlite::UpgradeStep> steps(upgrades().begin(), upgrades().end());
   steps.push_back({sqlite_format, add_note});
@@ -238,6 +238,145 @@ TEST_F(SqliteStoreTest, a_backup_put_in_place_of_the_running_file_ends_the_leade
   tamper("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
   EXPECT_EQ(store->commit(epoch, {.puts = {{"a", "1"}}}), CommitOutcome::LostLeadership);
   EXPECT_TRUE(store->load().value().empty());
+}
+
+// ---- damage
+
+// The files of a store that was killed after its last commit, and what was acknowledged.
+class DamagedStoreTest : public SqliteStoreTest {
+ protected:
+  void SetUp() override {
+    const auto store = open();
+    const uint64_t epoch = store->campaign("here", at_once).value();
+    Batch batch;
+    for (int i = 0; i < 60; ++i) {
+      batch.puts.push_back({"old/" + std::to_string(i), std::string(300, 'o')});
+    }
+    CHECK(store->commit(epoch, batch) == CommitOutcome::Committed);
+    // A store that is opened anew begins with an empty log: this one's has the next commits only.
+    const auto again = reopened(*store);
+    const uint64_t next = again->campaign("here", at_once).value();
+    for (int i = 0; i < 8; ++i) {
+      const std::string text = std::string(200, 'n') + std::to_string(i);
+      CHECK(again->commit(next, {.puts = {{"new/" + std::to_string(i), text},
+                                          {"old/" + std::to_string(i), text}}}) ==
+            CommitOutcome::Committed);
+    }
+    acknowledged_ = again->load().value();
+    for (const char* const suffix : suffixes) copy(path_ + suffix, kept_ + suffix);
+    whole_main_ = read(kept_);
+    whole_wal_ = read(kept_ + "-wal");
+    ASSERT_GT(whole_wal_.size(), 8U * 2 * 4096);
+  }
+
+  std::unique_ptr<SqliteStore> reopened(SqliteStore& store) {
+    const std::string copied = directory_.file("copied.db");
+    CHECK(store.backup_to(copied));
+    path_ = copied;
+    return open();
+  }
+  static void copy(const std::string& from, const std::string& to) {
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  }
+  base::Result<std::vector<Record>> load_with(const std::string& main, const std::string& wal) {
+    for (const char* const suffix : suffixes) copy(kept_ + suffix, tried_ + suffix);
+    write(tried_, main);
+    write(tried_ + "-wal", wal);
+    auto store = SqliteStore::open(tried_);
+    if (!store) return base::fail(store.error());
+    return (*store)->load();
+  }
+  // Everything that was acknowledged, or a refusal that names the file.
+  void expect_no_lie(const base::Result<std::vector<Record>>& found, const std::string& what) {
+    if (found) {
+      EXPECT_TRUE(*found == acknowledged_) << what;
+    } else {
+      EXPECT_EQ(found.error().code, "Corrupt") << what << ": " << found.error().message;
+      EXPECT_NE(found.error().message.find(tried_), std::string::npos) << found.error().message;
+    }
+  }
+
+  static constexpr const char* suffixes[] = {"", "-wal", ".commits"};
+  std::vector<Record> acknowledged_;
+  std::string kept_ = directory_.file("kept.db");
+  std::string tried_ = directory_.file("tried.db");
+  std::string whole_main_;
+  std::string whole_wal_;
+};
+
+TEST_F(DamagedStoreTest, nothing_is_missing_without_damage) {
+  EXPECT_EQ(load_with(whole_main_, whole_wal_).value(), acknowledged_);
+}
+
+TEST_F(DamagedStoreTest, a_bit_that_is_not_what_was_written_is_never_served) {
+  size_t refused = 0;
+  for (size_t i = 0; i < 400; ++i) {
+    std::string main = whole_main_;
+    const size_t at = i * 2'654'435'761 % main.size();
+    main[at] = static_cast<char>(main[at] ^ (1 << i % 8));
+    const auto found = load_with(main, whole_wal_);
+    expect_no_lie(found, "byte " + std::to_string(at));
+    refused += found ? 0 : 1;
+  }
+  EXPECT_GT(refused, 100U);  // Pages that are in the log, too, are not read here.
+}
+
+TEST_F(DamagedStoreTest, a_bit_of_the_header_that_says_there_are_checksums_is_found) {
+  for (const size_t at : std::initializer_list<size_t>{16, 17, 18, 19, 20, 21, 28, 59}) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string main = whole_main_;
+      main[at] = static_cast<char>(main[at] ^ (1 << bit));
+      expect_no_lie(load_with(main, whole_wal_), "header byte " + std::to_string(at));
+    }
+  }
+}
+
+TEST_F(DamagedStoreTest, a_bit_of_the_log_takes_no_commit_with_it) {
+  size_t refused = 0;
+  for (size_t i = 0; i < 400; ++i) {
+    std::string wal = whole_wal_;
+    const size_t at = i < 32 ? i : i * 2'654'435'761 % wal.size();
+    wal[at] = static_cast<char>(wal[at] ^ (1 << i % 8));
+    const auto found = load_with(whole_main_, wal);
+    expect_no_lie(found, "byte " + std::to_string(at) + " of the log");
+    refused += found ? 0 : 1;
+  }
+  EXPECT_GT(refused, 390U);  // A few bytes of the header mean nothing.
+}
+
+TEST_F(DamagedStoreTest, a_log_that_was_cut_off_or_is_gone_is_noticed) {
+  EXPECT_FALSE(load_with(whole_main_, ""));
+  for (size_t size = 0; size < whole_wal_.size(); size += 1000) {
+    const auto found = load_with(whole_main_, whole_wal_.substr(0, size));
+    ASSERT_FALSE(found) << size;
+    EXPECT_EQ(found.error().code, "Corrupt");
+    EXPECT_NE(found.error().message.find("acknowledged"), std::string::npos);
+  }
+}
+
+TEST_F(DamagedStoreTest, an_older_copy_is_used_when_the_count_beside_it_was_removed) {
+  copy(kept_, tried_);
+  std::filesystem::remove(tried_ + ".commits");
+  EXPECT_EQ(SqliteStore::open(tried_).value()->load().value().size(), 60U);
+}
+
+TEST_F(DamagedStoreTest, a_count_that_was_not_written_whole_asks_for_nothing) {
+  const std::string whole = read(kept_ + ".commits");
+  for (const std::string& bytes :
+       {std::string(), std::string(whole.size(), '\0'), whole.substr(0, 20), whole + whole,
+        "0123456789abcdef" + whole.substr(16)}) {
+    copy(kept_, tried_);
+    write(tried_ + ".commits", bytes);
+    EXPECT_TRUE(SqliteStore::open(tried_)) << bytes;
+    EXPECT_EQ(read(tried_ + ".commits").size(), whole.size());
+  }
 }
 
 // Every record holds the number of the last batch that was written whole.
@@ -317,7 +456,9 @@ void survives(const std::string& path, sqlite::Fault fault, bool power_cut) {
   uint64_t nth = 1;
   bool met = true;
   for (; met; ++nth) {
-    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + suffix);
+    for (const char* suffix : {"", "-wal", "-shm", ".lock", ".commits"}) {
+      std::filesystem::remove(path + suffix);
+    }
     int64_t acknowledged = 0;
     int64_t tried = 0;
     {
