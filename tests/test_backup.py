@@ -14,7 +14,7 @@ import unittest
 
 import botocore.exceptions
 
-from harness import BERTH, Process, Server, Tasks, shell, wait_for
+from harness import BERTH, Agent, Process, Server, Tasks, shell, wait_for
 
 
 def berth(*arguments):
@@ -406,6 +406,60 @@ class RestoredTooEarly(unittest.TestCase):
         wait_for(lambda: len(server.containers(running_only=True)) == 1, "the other one stops")
         tasks.wait(known, "RUNNING")
         tasks.finish(known)
+
+
+class AgentsOfLater(unittest.TestCase):
+    """Agents that joined after the backup which was restored."""
+
+    def setUp(self):
+        self.server = Server(command="server")
+        self.addCleanup(self.server.close)
+        folder = tempfile.mkdtemp(prefix="berth-backup-")
+        self.addCleanup(shutil.rmtree, folder)
+        self.file = os.path.join(folder, "b")
+        self.assertEqual(0, berth("backup", self.file, "--data", self.server.data).returncode)
+
+    def restore(self):
+        self.assertEqual(0, self.server.stop())
+        done = berth("restore", self.file, "--data", self.server.data)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.server.start()
+
+    def instances(self):
+        arns = self.server.client("ecs").list_container_instances()["containerInstanceArns"]
+        return [arn.rsplit("/", 1)[1] for arn in arns]
+
+    def test_one_whose_key_is_known_registers_anew_and_ends_its_tasks(self):
+        agent = Agent(self.server, "--emulate", "c5.large")
+        self.addCleanup(agent.close)
+        self.server.wait_connected(1)
+        before = self.instances()
+        tasks = Tasks(self.server)
+        task = tasks.run_containers("sleeps", {"stopTimeout": 2, **shell("exec sleep 900")})
+        tasks.wait(task, "RUNNING")
+        self.restore()
+        self.server.wait_connected(1)
+        self.assertNotEqual(before, self.instances())
+        self.assertIn("registers anew", agent.output())
+        wait_for(lambda: not self.server.containers(running_only=True), "its task has ended")
+        task = tasks.run_containers("ends", shell("exit 3"))
+        self.assertEqual(3, tasks.wait(task, "STOPPED")["containers"][0]["exitCode"])
+
+    def test_one_whose_key_is_not_known_says_what_to_do_and_joins_with_a_new_token(self):
+        def token():
+            done = berth("token", "create", "--data", self.server.data, "--json")
+            self.assertEqual(0, done.returncode, done.stderr)
+            return json.loads(done.stdout)["token"]
+        agent = Agent(self.server, "--emulate", "c5.large", "--token", token())
+        self.addCleanup(agent.close)
+        self.server.wait_connected(1)
+        self.restore()
+        wait_for(lambda: "berth token create" in agent.output(), "it says what to do")
+        self.assertIn("UnrecognizedClientException", agent.output())
+        agent.process.terminate()
+        agent.options = ("--emulate", "c5.large", "--token", token())
+        agent.start()
+        self.server.wait_connected(1)
 
 
 class JournalOfAnAgent(unittest.TestCase):

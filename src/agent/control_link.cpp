@@ -46,10 +46,25 @@ ApiResult<std::string> register_instance(
 }
 
 // The control plane has forgotten the instance, or deregistered it: it is a new one then.
-bool is_forgotten(const ApiError& error) {
+// As after an older backup was restored. One that was deregistered is known.
+bool is_unknown(const ApiError& error) {
   return error.kind == ApiError::Kind::Refused &&
-         (error.message.find("not found") != std::string::npos ||
-          error.message.find("deregistered") != std::string::npos);
+         error.message.find("not found") != std::string::npos;
+}
+
+bool is_forgotten(const ApiError& error) {
+  return is_unknown(error) || (error.kind == ApiError::Kind::Refused &&
+                               error.message.find("deregistered") != std::string::npos);
+}
+
+base::Error with_remedy(base::Error error) {
+  if (error.code == "UnrecognizedClientException") {
+    error.message +=
+        " The server does not know this machine's key: it was taken back, or a backup older than "
+        "the key was restored. `berth token create` on the server makes a token; start the agent "
+        "with it.";
+  }
+  return error;
 }
 
 // As seen from the server: the other machines of its cluster most likely reach it there too.
@@ -136,6 +151,7 @@ std::optional<core::Input> ControlLink::on_closed(const SocketClosed& closed) {
   trouble_ = closed.reason.empty()
                  ? base::format("The control plane closed the connection ({}).", closed.code)
                  : closed.reason;
+  if (closed.is_unknown) registration_ = core::Register{connecting_arn_};
   return core::SessionClosed{{closed.code, closed.reason}};
 }
 
@@ -190,17 +206,20 @@ void ControlLink::connect(const std::string& arn) {
   const bool send_credentials = connect_->send_credentials;
   const int64_t highest = connect_->highest;
   connect_.reset();
+  connecting_arn_ = arn;
   calls_.post([parts = parts_, exec = exec_.get(), docker_version = docker_version_, arn, id,
                send_credentials, highest] {
-    const auto fail = [&inbox = parts.inbox, id](const base::Error& error) {
-      inbox.push(SocketClosed{SocketKind::Control, id, 0, error.code + ": " + error.message});
+    const auto fail = [&inbox = parts.inbox, id](const base::Error& error,
+                                                 bool is_unknown = false) {
+      inbox.push(
+          SocketClosed{SocketKind::Control, id, 0, error.code + ": " + error.message, is_unknown});
     };
     api::ecs::DiscoverPollEndpointRequest request;
     request.cluster = parts.options.cluster;
     request.container_instance = arn;
     const auto endpoint = parts.api.call<api::ecs::DiscoverPollEndpointResponse>(
         api::ecs_service(), "DiscoverPollEndpoint", request);
-    if (!endpoint) return fail(endpoint.error());
+    if (!endpoint) return fail(with_remedy(endpoint.error()), is_unknown(endpoint.error()));
     auto url = websocket_url(endpoint->endpoint.value_or(""),
                              {{"clusterArn", parts.options.cluster},
                               {"containerInstanceArn", arn},

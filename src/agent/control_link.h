@@ -87,7 +87,8 @@ class ControlLink {
   std::optional<acs::AgentSession::Connect> connect_;
   base::Time retry_at_ = base::Time::min();  // No announcement and no connection before.
   base::Time wake_at_ = base::Time::max();
-  uint64_t socket_id_ = 0;                  // Of the latest try.
+  uint64_t socket_id_ = 0;                  // Of the latest try,
+  std::string connecting_arn_;              // which was for this instance.
   std::shared_ptr<net::WebSocket> socket_;  // Shared with the loop that works it.
   std::string telemetry_endpoint_;
   std::unique_ptr<ExecSessions> exec_;  // Null: the agent has none.

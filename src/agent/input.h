@@ -64,6 +64,7 @@ struct SocketClosed {
   uint64_t id = 0;
   uint16_t code = 0;  // 0: it could not be opened.
   std::string reason;
+  bool is_unknown = false;  // The control plane knows no such container instance.
 };
 struct ControlMessage {
   uint64_t id = 0;

@@ -83,6 +83,28 @@ base::Result<agent::AgentOptions> agent_options(const AgentCommand& options) {
   return made;
 }
 
+// Until a signal says stop: once that it is ready, and each new reason why it is not connected.
+void tell_connection(agent::Agent& agent) {
+  std::string ready;    // As which instance.
+  std::string trouble;  // That was told.
+  const auto pause = [&] { return base::Milliseconds(ready.empty() ? 100 : 1000); };
+  while (!stop_signal_within(pause())) {
+    const agent::AgentStatus status = agent.status();
+    const bool connected = status.registered && status.connected;
+    if (!connected && status.reason != trouble) {
+      base::log_warning("not connected: {}", status.reason);
+      trouble = status.reason;
+    } else if (connected && !trouble.empty()) {
+      base::log_info("connected");
+      trouble.clear();
+    }
+    if (!connected || status.container_instance_arn == ready) continue;
+    ready = status.container_instance_arn;
+    std::puts(base::format("ready: {}", ready).c_str());
+    std::fflush(stdout);
+  }
+}
+
 base::Result<int> run_agent(const AgentCommand& options) {
   for (const std::string& server : options.servers) TRY(net::parse_url(server));
   if (!options.emulate.empty()) TRY(model::require_instance_type(options.emulate));
@@ -100,20 +122,7 @@ base::Result<int> run_agent(const AgentCommand& options) {
       start_agent(std::move(made),
                   {std::filesystem::absolute(options.data), options.emulate, options.instance_type},
                   *docker, clock, fatal)));
-  std::string reason;
-  bool told = false;
-  // Says once when it is registered, and until then each new reason why it is not.
-  while (!told && !stop_signal_within(base::Milliseconds(100))) {
-    const agent::AgentStatus status = agents.front()->status();
-    told = status.registered && status.connected;
-    if (!told && status.reason != reason) base::log_warning("not connected: {}", status.reason);
-    reason = status.reason;
-    if (told) {
-      std::puts(base::format("ready: {}", status.container_instance_arn).c_str());
-      std::fflush(stdout);
-    }
-  }
-  if (told) wait_for_stop_signal();
+  tell_connection(*agents.front());
   stop_agents(agents, options.stop_tasks_on_exit);
   return fatal ? 1 : 0;
 }

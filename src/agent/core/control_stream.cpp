@@ -123,9 +123,13 @@ void on_manifest(Step& step, const acs::TaskManifestMessage& message) {
   }
   acs::TaskStopVerificationMessage verification{.message_id = message.message_id,
                                                 .stop_candidates = {}};
-  for (const auto& [arn, task] : step.state.tasks) {
-    if (task.record.stop_desired || task.all_stopped()) continue;
+  for (auto& [arn, task] : step.state.tasks) {
     const auto found = wanted.find(arn);
+    if (found == wanted.end() && !task.record.given_up) {
+      task.record.given_up = true;
+      step.touched.insert(arn);
+    }
+    if (task.record.stop_desired || task.all_stopped()) continue;
     if (found != wanted.end() && found->second == "RUNNING") continue;
     verification.stop_candidates.push_back({.task_arn = arn,
                                             .task_cluster_arn = task.payload.task_cluster_arn,

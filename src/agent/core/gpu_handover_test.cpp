@@ -225,6 +225,34 @@ TEST(recovery, a_share_waits_until_tasks_of_a_former_instance_have_left_the_gpu)
 )");
 }
 
+TEST(recovery, a_share_waits_for_tasks_that_the_control_plane_has_forgotten) {
+  Running t(sharer("t1"));
+  t.payloads["t2"] = sharer("t2");
+  expect(t, R"(
+> message {"type":"TaskManifestMessage","message":{"clusterArn":"c","containerInstanceArn":"i","messageId":"mf","timeline":10,"tasks":[]}}
+  write task/t1
+  write agent
+  ack mf
+  stop candidates of mf: t1
+> payload m2 @t2
+  write payload/t2
+  write task/t2
+  ack m2
+> message {"type":"TaskStopVerificationAck","message":{"messageId":"mf","stopTasks":[{"taskArn":"arn:aws:ecs:us-east-1:1:task/default/t1"}]}}
+  write task/t1
+  op 6 StopContainer c1 within 30 s
+> done 6 ok
+  op 7 InspectContainer c1
+> done 7 exited c1 143
+  write task/t1
+  op 8 ProbeGpu GPU-1 without c1
+> done 8 gpu empty
+  write task/t1
+  op 10 InspectImage b
+  submit 9 t1 STOPPED a=STOPPED(143), because The control plane no longer wants the task., GPU-1 empty
+)");
+}
+
 TEST(recovery, a_share_that_is_not_proven_in_time_is_told_as_not_empty) {
   Config config = testing::test_config();
   config.gpu_release_timeout = std::chrono::seconds(5);

@@ -43,7 +43,9 @@ API_DESCRIBED(ContainerRecord);
 struct TaskRecord {
   std::string arn;
   bool stop_desired = false;
-  bool given_up = false;    // Its container instance is no more: who places tasks forgot it.
+  // Whoever places tasks counts nowhere what it holds: its container instance is no more, or the
+  // control plane has lost it with its disk.
+  bool given_up = false;
   std::string stop_reason;  // Of the task, as reported.
   bool reached_running = false;
   // What the control plane has accepted: see report_fingerprint().

@@ -193,6 +193,7 @@ TEST(transcript, the_manifest_stops_only_what_the_server_confirms) {
 > message {"type":"TaskManifestMessage","message":{"clusterArn":"c","containerInstanceArn":"i","messageId":"old","timeline":1,"tasks":[]}}
   note A task manifest of timeline 1 is out of date and ignored.
 > message {"type":"TaskManifestMessage","message":{"clusterArn":"c","containerInstanceArn":"i","messageId":"mf","timeline":10,"tasks":[{"taskArn":"arn:aws:ecs:us-east-1:1:task/default/t1","desiredStatus":"RUNNING"},{"taskArn":"arn:aws:ecs:us-east-1:1:task/default/t2","desiredStatus":"STOPPED"}]}}
+  write task/t3
   write agent
   ack mf
   stop candidates of mf: t2 t3

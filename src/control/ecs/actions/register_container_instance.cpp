@@ -175,9 +175,15 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
     Step& step, const api::ecs::RegisterContainerInstanceRequest& request) {
   const model::Cluster* const cluster = TRY(require_cluster(step, request.cluster));
   const bool again = request.container_instance_arn && !request.container_instance_arn->empty();
-  TRY_VOID(allow(step, "RegisterContainerInstance", cluster->name,
-                 again ? *request.container_instance_arn : std::string()));
+  TRY_VOID(allow(step, "RegisterContainerInstance", cluster->name, {}));
   TRY_VOID(check_bounds(request, step.settings.most_gpus_per_instance));
+  const model::ContainerInstance* before = nullptr;
+  if (again) {
+    // That it is unknown is told first: after an older backup was restored the agent, whatever its
+    // key, registers anew.
+    before = TRY(require_instance(step, cluster->name, *request.container_instance_arn));
+    TRY_VOID(allow(step, "RegisterContainerInstance", cluster->name, before->arn.str()));
+  }
   const IdentityDocument document =
       TRY(parse_identity_document(request.instance_identity_document));
   const model::InstanceType* const type = model::find_instance_type(document.instance_type);
@@ -185,9 +191,7 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
   model::ContainerInstance made;
   made.cluster = cluster->name;
   made.registered_at = step.now;
-  if (again) {
-    const model::ContainerInstance* const before =
-        TRY(require_instance(step, cluster->name, *request.container_instance_arn));
+  if (before != nullptr) {
     if (before->status == model::InstanceStatus::Inactive) {
       return invalid_parameter(
           base::format("The container instance {} has been deregistered. Register without its ARN.",
