@@ -161,8 +161,8 @@ class Emulated(unittest.TestCase):
         self.assertEqual(len(self.server.containers(running_only=True)), 1)
         groups.auto_scaling.delete_auto_scaling_group(AutoScalingGroupName="gpus", ForceDelete=True)
         # A server that has just started does not know which launches were open: it keeps the group
-        # until its provider has listed its machines a minute later.
-        wait_for(lambda: groups.describe("gpus") is None, "the group is gone", 200)
+        # until its provider has listed its machines.
+        wait_for(lambda: groups.describe("gpus") is None, "the group is gone")
         wait_for(lambda: not self.server.containers(), "no container is left")
         self.assertEqual(os.listdir(os.path.join(self.server.data, "machines")), [])
 

@@ -166,6 +166,10 @@ class EmulatedMachines final : public MachineProvider {
     return {};
   }
 
+  // It reads a folder.
+  ListTimes list_times() const override {
+    return {.interval = std::chrono::seconds(5), .listed_after = std::chrono::seconds(2)};
+  }
   base::Result<std::vector<control::ListedMachine>> list() override {
     std::vector<control::ListedMachine> found;
     with_table([&](Table& table) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "control/step/machine_orders.h"
 
 namespace machines {
@@ -23,6 +24,13 @@ class MachineProvider {
   virtual base::Result<void> terminate(const control::TerminateMachine& order) = 0;
   // All machines, those included that are launching or ending.
   virtual base::Result<std::vector<control::ListedMachine>> list() = 0;
+  // How often list() is worth a call, and how long after its launch a machine may still be missing
+  // from it.
+  struct ListTimes {
+    base::Milliseconds interval = std::chrono::minutes(1);
+    base::Milliseconds listed_after = std::chrono::minutes(1);
+  };
+  virtual ListTimes list_times() const { return {}; }
   // From now on every call ends soon, with the code "Cancelled" unless it was done by then.
   virtual void cancel() = 0;
 };

@@ -55,7 +55,7 @@ void MachineWorkers::dispatch() {
   while (!inbox_.closed()) {
     if (next_list <= clock_.monotonic()) {
       hand_out(ListMachines{});
-      next_list = clock_.monotonic() + options_.list_interval;
+      next_list = clock_.monotonic() + provider_->list_times().interval;
     }
     const auto wait = std::max(base::Milliseconds{0}, next_list - clock_.monotonic());
     for (auto& item : inbox_.pop_batch(most_at_once, wait)) {
@@ -124,7 +124,10 @@ std::optional<control::MachineReport> MachineWorkers::perform_one(
 std::optional<control::MachineReport> MachineWorkers::perform_list() {
   const base::Time asked_at = clock_.now();
   auto listed = provider_->list();
-  if (listed) return control::MachinesListed{asked_at, std::move(*listed)};
+  if (listed) {
+    return control::MachinesListed{asked_at, std::move(*listed),
+                                   provider_->list_times().listed_after};
+  }
   if (listed.error().code != cancelled && listed.error().code != "NoMachineProvider") {
     base::log_warning("the machines of groups could not be listed: {}", listed.error().message);
   }

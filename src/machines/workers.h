@@ -22,7 +22,6 @@ namespace machines {
 
 struct WorkersOptions {
   size_t workers = 4;
-  base::Milliseconds list_interval = std::chrono::minutes(1);
 };
 
 class MachineWorkers {

@@ -47,10 +47,12 @@ struct ListedMachine {
   std::string token;
   std::string id;
 };
-// All machines that the provider has; a machine that was launched after `asked_at` may be missing.
+// All machines that the provider had at `asked_at`; one that was launched less than `listed_after`
+// before may be missing.
 struct MachinesListed {
   base::Time asked_at;
   std::vector<ListedMachine> machines;
+  base::Milliseconds listed_after{60'000};
 };
 using MachineReport = std::variant<MachineLaunched, MachineNotLaunched, MachineTerminated,
                                    MachineNotTerminated, MachinesListed>;

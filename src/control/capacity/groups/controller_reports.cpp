@@ -17,8 +17,6 @@ using model::MachineState;
 namespace {
 
 constexpr base::Milliseconds retry_termination{30'000};
-// A provider may need as long to list a machine that it has just launched.
-constexpr base::Milliseconds listed_after{60'000};
 // A control plane that has heard no list for so long has no provider that lists.
 constexpr base::Milliseconds first_list_within = std::chrono::minutes(5);
 
@@ -191,7 +189,7 @@ void GroupController::take_one(Step& step, const MachinesListed& report) {
   has_been_listed_ = true;
   for (auto it = unsure_since_.begin(); it != unsure_since_.end();) {
     const auto [name, since] = *it;
-    const bool is_settled = since + listed_after <= report.asked_at;
+    const bool is_settled = since + report.listed_after <= report.asked_at;
     if (is_settled) due_.set_no_later(name, step.now);
     it = is_settled ? unsure_since_.erase(it) : std::next(it);
   }
@@ -220,7 +218,7 @@ void GroupController::take_listed(Step& step, const model::AutoScalingGroup& gro
                                   const std::map<std::string_view, std::string_view>& ids) {
   std::vector<std::string> gone;
   for (const model::Machine& machine : group.machines) {
-    if (ids.contains(machine.token) || machine.changed_at + listed_after > report.asked_at ||
+    if (ids.contains(machine.token) || machine.changed_at + report.listed_after > report.asked_at ||
         machine.state == MachineState::Wanted || launches_.contains(machine.token)) {
       continue;
     }
