@@ -132,17 +132,17 @@ class Services(unittest.TestCase):
         wait_for(lambda: len(server.containers(running_only=True)) == 3, "three containers", 60)
 
     def test_full_gpus_roll_one_after_the_other(self):
-        pairs = {"resourceRequirements": gpus(2)}
-        self.good = tasks.register(self.name, worker("good", **pairs))
-        self.create(8)
-        self.assertEqual(self.stable()["runningCount"], 8)
-        better = tasks.register(self.name, worker("better", **pairs))
+        four = {"resourceRequirements": gpus(4)}
+        self.good = tasks.register(self.name, worker("good", **four))
+        self.create(4)
+        self.assertEqual(self.stable()["runningCount"], 4)
+        better = tasks.register(self.name, worker("better", **four))
         self.ecs.update_service(service=self.name, taskDefinition=better)
         self.wait_event("no GPU is free")
         self.assertEqual(self.versions(), {self.good})
         self.ecs.tag_resource(resourceArn=self.describe()["serviceArn"],
                               tags=[{"key": "berth:gpu-rolling", "value": "replace"}])
-        fewest = 8
+        fewest = 4
 
         def rolled():
             nonlocal fewest
@@ -150,7 +150,7 @@ class Services(unittest.TestCase):
             return self.versions() == {better} and fewest
         wait_for(rolled, "all tasks are replaced", 300)
         self.stable()
-        self.assertGreaterEqual(fewest, 6)  # One stops and one starts at a time.
+        self.assertGreaterEqual(fewest, 2)  # One stops and one starts at a time.
 
     def test_a_service_that_crashes_at_once_backs_off(self):
         self.good = tasks.register(self.name, worker("crash", **shell("exit 1")))
