@@ -227,12 +227,14 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   return plan;
 }
 
-base::Result<void> ask_placement(TaskPlan& plan,
-                                 const api::List<api::ecs::PlacementConstraint>& constraints,
-                                 const api::List<api::ecs::PlacementStrategy>& strategies) {
+void ask_placement(TaskPlan& plan, const api::List<api::ecs::PlacementConstraint>& constraints,
+                   const api::List<api::ecs::PlacementStrategy>& strategies) {
   plan.asked = {.constraints = constraints, .strategies = strategies};
   for (const auto& constraint : constraints) plan.request.constraints.push_back(constraint);
   plan.request.strategies = strategies;
+}
+
+base::Result<void> check_placement(const TaskPlan& plan) {
   return placement::validate(plan.request.constraints, plan.request.strategies);
 }
 
