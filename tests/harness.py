@@ -218,6 +218,16 @@ class Docker:
                  input_bytes=archive.getvalue())
 
 
+    def make_image_that_asks_for_gpus(self):
+        """As those of CUDA do, in their own environment; its name."""
+        name = "busybox:asks-for-gpus"
+        if not self.run("images", "-q", name):
+            made = self.run("create", IMAGE, "true")
+            self.run("commit", "--change", "ENV NVIDIA_VISIBLE_DEVICES=all", made, name)
+            self.remove([made])
+        return name
+
+
 class Dockerd(Process):
     """A dockerd of a test's own, in a network namespace of its own: a second daemon in that of the
     machine would take away the first one's bridge. Its tasks use network mode host or none. With

@@ -82,8 +82,7 @@ class OnEc2(Real):
     def test_gpu_tasks_stop_and_the_next_ones_get_their_gpus(self):
         definition = self.tasks.register(
             "train", {**SLEEP, "resourceRequirements": gpus(2)},
-            {**SLEEP, "name": "side", "essential": False,
-             "environment": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]})
+            {**SLEEP, "name": "side", "essential": False})
         for _ in range(3):
             arn = self.tasks.run(definition)
             told = self.wait(arn, "RUNNING")
@@ -102,7 +101,8 @@ class OnEc2(Real):
 
     def test_a_gang_meets_at_an_address(self):
         told = self.ecs.run_task(
-            taskDefinition=self.tasks.register("gang", {**SLEEP, "resourceRequirements": gpus(1)}),
+            taskDefinition=self.tasks.register("gang", {**SLEEP, "resourceRequirements": gpus(1)},
+                                               networkMode="host"),
             count=2, tags=[{"key": "berth:gang", "value": "all"}])
         self.assertFalse(told["failures"])
         for one in told["tasks"]:

@@ -81,8 +81,8 @@ class Inside(unittest.TestCase):
     def test_a_sidecar_that_asks_for_all_sees_none(self):
         arn = tasks.run_containers(
             "sidecar", holder(2, name="trainer"),
-            looker("sidecar", name="sidecar", essential=False, environment=[
-                {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]))
+            looker("sidecar", name="sidecar", essential=False,
+                   image=server.docker.make_image_that_asks_for_gpus()))
         self.addCleanup(tasks.finish, arn)
         def ended():
             one = container_of(tasks.describe(arn), "sidecar")
@@ -100,14 +100,26 @@ class Inside(unittest.TestCase):
         self.assertEqual("runc", seen["HostConfig"]["Runtime"])
 
     def test_a_task_without_gpus_sees_none(self):
-        definition = tasks.register("plain", looker("plain", environment=[
-            {"name": "NVIDIA_VISIBLE_DEVICES", "value": "0,1"}]))
+        definition = tasks.register(
+            "plain", looker("plain", image=server.docker.make_image_that_asks_for_gpus()))
         arn = tasks.run(definition, placementConstraints=[
             {"type": "memberOf", "expression": "attribute:ecs.instance-type == p3.8xlarge"}])
         tasks.wait(arn, "STOPPED")
         text = "\n".join(tasks.output(arn, "plain"))
         self.assertNotIn("/dev/nvidia", text)
-        self.assertNotIn("0,1", text)
+        self.assertIn("VARIABLE=void", text)
+
+    def test_variables_that_would_be_overruled_are_refused(self):
+        for name, value, cause in (
+                ("NVIDIA_VISIBLE_DEVICES", "0,1", "asks for no GPU.*\"value\": \"2\""),
+                ("CUDA_MPS_PIPE_DIRECTORY", "/tmp", "which only Berth sets")):
+            with self.assertRaisesRegex(tasks.ecs.exceptions.ClientException, f"{name}.*{cause}"):
+                tasks.register("chooser", {"environment": [{"name": name, "value": value}]})
+        arn = tasks.run_containers("chooser", looker(
+            "chooser", resourceRequirements=gpus(1),
+            environment=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]))
+        given = container_of(tasks.wait(arn, "STOPPED"))["gpuIds"]
+        self.assertIn(f"VARIABLE={given[0]}", looked(arn, "chooser"))
 
 
 class Sharing(unittest.TestCase):
@@ -251,7 +263,7 @@ class RealPath(unittest.TestCase):
         arn = self.tasks.run_containers(
             "real", holder(1, name="trainer"),
             {"name": "sidecar", "memory": 16, "stopTimeout": 2, **shell("exec sleep 600"),
-             "environment": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]},
+             "image": self.dockerd.docker.make_image_that_asks_for_gpus()},
             networkMode="host")
         task = self.tasks.wait(arn, "RUNNING")
         self.addCleanup(self.tasks.finish, arn)

@@ -51,7 +51,6 @@ class FromInside(unittest.TestCase):
             **shell("echo $PASSWORD > /tmp/password; exec sleep 900")})
         task = tasks.wait(cls.victim, "RUNNING")
         cls.container = container_of(task)["runtimeId"]
-        cls.gpu = container_of(task)["gpuIds"][0]
         seen = server.docker.inspect(cls.container)
         cls.environment = dict(one.split("=", 1) for one in seen["Config"]["Env"])
         cls.address = seen["NetworkSettings"]["Networks"]["bridge"]["IPAddress"]
@@ -147,8 +146,8 @@ for i in 0 1 2 3; do
 done
 echo 'c *:* rwm' > /sys/fs/cgroup/devices/devices.allow 2>/dev/null && echo found: devices.allow
 cat /tmp/n0 2>&1 | grep -q 'not permitted' || echo found: opened
-true""", environment=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": self.gpu},
-                      {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "all"}])
+true""", image=server.docker.make_image_that_asks_for_gpus(),
+                    environment=[{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "all"}])
         self.assertNotIn("found:", text)
         for i in range(4):
             self.assertIn(f"node {i}: cat: can't open '/tmp/n{i}': Operation not permitted", text)

@@ -157,9 +157,8 @@ class Payloads(Peers):
 
     def test_a_container_without_a_gpu_is_shown_none(self):
         agent = self.agent(gpus=GPUS[:1]).start()
-        everything = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
         _, task = self.run_on(agent, "side", {"name": "main", "resourceRequirements": gpus(1)},
-                              {"name": "side", "essential": False, "environment": everything})
+                              {"name": "side", "essential": False})
         main, side = task.payload["containers"]
         self.assertNotIn("NVIDIA_VISIBLE_DEVICES", main.get("environment", {}))
         self.assertEqual("void", side["environment"]["NVIDIA_VISIBLE_DEVICES"])

@@ -26,10 +26,10 @@ def setUpModule():
     tasks = Tasks(server)
     for count in (1, 2, 4):
         tasks.register(f"gpu{count}", {"resourceRequirements": gpus(count), "stopTimeout": 2,
-                                       "command": ["sleep", "600"]})
+                                       "command": ["sleep", "600"]}, networkMode="host")
     tasks.register("train", {
         "resourceRequirements": gpus(4), "stopTimeout": 2, "command": ["sh", "-c", ENVIRONMENT],
-        "environment": [{"name": "MASTER_PORT", "value": "4711"}]})
+        "environment": [{"name": "MASTER_PORT", "value": "4711"}]}, networkMode="host")
 
 
 def tearDownModule():
@@ -156,6 +156,13 @@ class Queue(unittest.TestCase):
         second = run("gpu4", gang="x", gang_size=2)[0]
         for arn in (first, second):
             tasks.wait(arn, "RUNNING")
+
+    def test_a_gang_whose_members_could_not_meet(self):
+        tasks.register("apart", {"resourceRequirements": gpus(1), "command": ["sleep", "600"]})
+        with self.assertRaisesRegex(ecs.exceptions.InvalidParameterException,
+                                    "no container of apart:1 can be reached there: its network "
+                                    "mode is bridge.*networkMode host, or publish the port"):
+            run("apart", 2, gang="all")
 
     def test_without_the_queue_a_gang_starts_whole_or_not_at_all(self):
         tags = [{"key": "berth:gang", "value": "all"}]

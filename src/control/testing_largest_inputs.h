@@ -60,6 +60,7 @@ class LargeWorld {
   struct Called {
     base::Result<api::Any> answer;
     size_t changes = 0;
+    size_t most_changes_a_step = 0;
   };
 
   explicit LargeWorld(const LargeWorldSize& size) : core_({}, settings(), 1, now_) {
@@ -96,10 +97,11 @@ class LargeWorld {
                                                       : api::ecs_service();
     api::Any typed = api::Any::create(*api::find(of, operation)->input);
     const auto read = api::parse_into(input, typed.shape(), typed.data());
-    if (!read) return {base::fail(read.error()), 0};
+    if (!read) return {base::fail(read.error())};
     auth::Caller caller;
     caller.service = service;
     const size_t before = changes_;
+    most_changes_a_step_ = 0;
     Output output = step(ApiCall{++last_id_, action, std::move(typed), std::move(caller)});
     auto& result = output.replies.front().result;
     const base::Time end = now_ + base::Milliseconds{1'000};
@@ -108,8 +110,8 @@ class LargeWorld {
       step(TimerDue{});
     }
     now_ = end;
-    if (!result) return {base::fail(result.error()), changes_ - before};
-    return {std::move(*result), changes_ - before};
+    if (!result) return {base::fail(result.error()), changes_ - before, most_changes_a_step_};
+    return {std::move(*result), changes_ - before, most_changes_a_step_};
   }
   api::Any must(std::string_view service, std::string_view operation, std::string_view input) {
     Called called = call(service, operation, input);
@@ -145,6 +147,7 @@ class LargeWorld {
     Output output;
     around_step([&] { output = core_.step(std::move(input), now_); });
     changes_ += output.changes.size();
+    most_changes_a_step_ = std::max(most_changes_a_step_, output.changes.size());
     return output;
   }
   void add_instance(size_t n) {
@@ -180,6 +183,7 @@ class LargeWorld {
   Core core_;
   RequestId last_id_ = 0;
   size_t changes_ = 0;
+  size_t most_changes_a_step_ = 0;      // Of the last call.
   std::vector<std::string> tasks_;      // ARNs.
   std::vector<std::string> instances_;  // ARNs.
 };

@@ -51,6 +51,7 @@ void apply_one(ClusterState& state, const InstanceRegistered& change) {
   made.memory_mib_held = old.memory_mib_held;
   made.ports_held = std::move(old.ports_held);
   made.tasks = std::move(old.tasks);
+  made.task_groups = std::move(old.task_groups);
   made.running_tasks = old.running_tasks;
   made.pending_tasks = old.pending_tasks;
   made.checks = std::move(old.checks);

@@ -97,6 +97,7 @@ bool hold(ClusterState& state, const Task& task) {
     refresh_gpu(state, *gpu_of(instance, given.gpu));
   }
   CHECK(instance.tasks.insert(task.arn).second);
+  ++instance.task_groups[task.group];
   count_status(state, task, +1);
   state.tasks_by_group[{task.cluster, task.group}].insert(task.arn);
   return true;
@@ -119,6 +120,9 @@ void let_go(ClusterState& state, const Task& task) {
   give_back(instance, task.arn, task.held);
   for (GpuSlot& gpu : instance.gpus) refresh_gpu(state, gpu);
   instance.tasks.erase(task.arn);
+  const auto in_group = instance.task_groups.find(task.group);
+  CHECK(in_group != instance.task_groups.end());
+  if (--in_group->second == 0) instance.task_groups.erase(in_group);
   leave_group(state, task);
 }
 
@@ -129,6 +133,7 @@ void check_invariants(const ClusterState& state) {
     int64_t memory_mib = 0;
     size_t ports = 0;
     std::map<std::string, size_t> holders;
+    std::map<std::string, int32_t, std::less<>> groups;
     for (const TaskArn& task_arn : instance.tasks) {
       const Task* const task = find_task(state, task_arn);
       CHECK(task != nullptr && task->instance == arn);
@@ -136,11 +141,13 @@ void check_invariants(const ClusterState& state) {
       cpu_units += task->held.cpu_units;
       memory_mib += task->held.memory_mib;
       ports += task->held.host_ports.size();
+      ++groups[task->group];
       for (const GpuAssignment& held : task->held.gpus) ++holders[held.gpu];
     }
     CHECK(cpu_units == instance.cpu_units_held);
     CHECK(memory_mib == instance.memory_mib_held);
     CHECK(ports == instance.ports_held.size());
+    CHECK(groups == instance.task_groups);
     for (const GpuSlot& gpu : instance.gpus) {
       CHECK(gpu.holders.size() == holders[gpu.device.uuid]);
       int64_t held_mib = 0;

@@ -156,6 +156,7 @@ struct ContainerInstance {
   int64_t memory_mib_held = 0;
   std::map<HostPort, TaskArn> ports_held;
   std::set<TaskArn> tasks;
+  std::map<std::string, int32_t, std::less<>> task_groups;  // How many of each group; none is 0.
   int32_t running_tasks = 0;
   int32_t pending_tasks = 0;
 };

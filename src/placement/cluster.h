@@ -25,6 +25,7 @@ class ClusterCache {
 
   const model::ClusterName& name() const { return name_; }
   Fleet& fleet() { return fleet_; }
+  const Fleet& fleet() const { return fleet_; }
   WorkloadModel& workload_model() { return workload_model_; }
   Filters& filters() { return filters_; }
   // Forgets the instances, keeps what was learned of the workload.

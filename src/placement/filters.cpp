@@ -7,13 +7,10 @@
 
 namespace placement {
 
-bool holds(const model::ClusterState& state, const model::ContainerInstance& instance,
-           const query::Expression& expression) {
+bool holds(const model::ContainerInstance& instance, const query::Expression& expression) {
   std::vector<std::string> groups;
   if (expression.reads_tasks) {
-    for (const model::TaskArn& arn : instance.tasks) {
-      if (const model::Task* task = model::find_task(state, arn)) groups.push_back(task->group);
-    }
+    for (const auto& [group, tasks] : instance.task_groups) groups.push_back(group);
   }
   return query::holds(expression, {.attributes = instance.attributes,
                                    .task_groups = groups,
@@ -45,8 +42,7 @@ base::Result<uint32_t> Filters::intern(const FilterKey& key) {
   return number;
 }
 
-bool Filters::answer(const model::ClusterState& state, const model::ContainerInstance& instance,
-                     const Filter& filter) {
+bool Filters::answer(const model::ContainerInstance& instance, const Filter& filter) {
   switch (filter.key.kind) {
     case FilterKind::Attribute:
       return instance.attributes.contains(filter.key.text);
@@ -55,7 +51,7 @@ bool Filters::answer(const model::ClusterState& state, const model::ContainerIns
     case FilterKind::CapacityProvider:
       return is_of_provider(instance, filter.key.text);
     case FilterKind::Expression:
-      return holds(state, instance, filter.expression);
+      return holds(instance, filter.expression);
   }
   return false;
 }
@@ -74,7 +70,7 @@ void Filters::sync(const model::ClusterState& state, const Fleet& fleet,
       if (instance == nullptr) return;
       const uint64_t bit = uint64_t{1} << (index % 64);
       uint64_t& word = filter.bits[index / 64];
-      word = answer(state, *instance, filter) ? word | bit : word & ~bit;
+      word = answer(*instance, filter) ? word | bit : word & ~bit;
     });
     filter.synced_at = fleet.sequence();
   }

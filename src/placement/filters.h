@@ -28,8 +28,7 @@ struct FilterKey {
 };
 
 // Whether the expression holds; the record is read, not the caches.
-bool holds(const model::ClusterState& state, const model::ContainerInstance& instance,
-           const query::Expression& expression);
+bool holds(const model::ContainerInstance& instance, const query::Expression& expression);
 bool has_launch_type(const model::ContainerInstance& instance, std::string_view launch_type);
 bool is_of_provider(const model::ContainerInstance& instance, std::string_view capacity_provider);
 
@@ -65,8 +64,7 @@ class Filters {
     std::vector<uint64_t> bits;
     uint64_t synced_at = 0;
   };
-  static bool answer(const model::ClusterState& state, const model::ContainerInstance& instance,
-                     const Filter& filter);
+  static bool answer(const model::ContainerInstance& instance, const Filter& filter);
 
   std::vector<Filter> filters_;
   std::map<FilterKey, uint32_t> number_of_;

@@ -142,6 +142,11 @@ base::Result<Explanation> Engine::explain(const model::ClusterState& state,
   return cache_->cluster(request.cluster).explain(state, request);
 }
 
+size_t Engine::instances(const model::ClusterName& cluster) const {
+  const auto found = cache_->clusters.find(cluster);
+  return found == cache_->clusters.end() ? 0 : found->second.fleet().size();
+}
+
 double Engine::fragments(const model::ClusterState& state, const model::ClusterName& cluster) {
   ClusterCache& cache = cache_->cluster(cluster);
   cache.workload_model().sync(state, cache.fleet(), cache.filters());

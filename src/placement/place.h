@@ -86,6 +86,9 @@ class Engine {
   // place(), dry. Errors: InvalidParameterException from constraints and strategies.
   base::Result<Explanation> explain(const model::ClusterState& state, const Request& request);
 
+  // How many instances place() may have to look at.
+  size_t instances(const model::ClusterName& cluster) const;
+
   // How much idle GPU of the cluster is of no use to its typical workload, in thousandths of a GPU.
   // O(instances).
   double fragments(const model::ClusterState& state, const model::ClusterName& cluster);

@@ -67,10 +67,8 @@ void GroupCounts::sync(const model::ClusterState& state, const Fleet& fleet) {
       if (!fleet[index].known) return;
       const model::ContainerInstance* instance = model::find_instance(state, fleet[index].arn);
       if (instance == nullptr) return;
-      for (const model::TaskArn& arn : instance->tasks) {
-        const model::Task* task = model::find_task(state, arn);
-        if (task != nullptr && task->group == group_) ++counts_[index];
-      }
+      const auto here = instance->task_groups.find(group_);
+      if (here != instance->task_groups.end()) counts_[index] = here->second;
     });
   }
   synced_at_ = fleet.sequence();

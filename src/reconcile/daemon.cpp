@@ -41,7 +41,10 @@ class Daemons {
     if (plan_.service().desired_count != desired_) plan_.altered().desired_count = desired_;
     const Limits limits = limits_of(plan_.service(), desired_);
     const bool failed = primary.rollout_state == api::ecs::DeploymentRolloutState::Failed;
-    for (const Member& member : unwanted_) stop(member);
+    for (const Member& member : unwanted_) {
+      if (plan_.stops_enough()) break;
+      stop(member);
+    }
     if (!failed) replace(limits);
     const bool waits = primary.start_not_before && *primary.start_not_before > input_.now;
     if (waits) {
@@ -100,6 +103,7 @@ class Daemons {
                       count_of(displaced_, Phase::Settling);
     for (const Member& member : displaced_) {
       if (member.is_protected) continue;
+      if (plan_.stops_enough()) return;
       if (member.phase == Phase::Healthy || member.phase == Phase::Settling) {
         if (serving - 1 < limits.lower) continue;
         --serving;

@@ -42,6 +42,12 @@ class Plan {
   void stop(const model::Task& task, std::string reason) {
     decisions.stops.push_back({task.arn, std::move(reason)});
   }
+  // As many as one pass may stop: what is left to stop is for the next one.
+  bool stops_enough() {
+    if (static_cast<int32_t>(decisions.stops.size()) < input.options.most_at_once) return false;
+    decisions.more = true;
+    return true;
+  }
   void wake_at(base::Time time) {
     if (time > input.now && time < decisions.wake) decisions.wake = time;
   }

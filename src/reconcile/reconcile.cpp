@@ -20,6 +20,7 @@ namespace {
 // What runs where nobody can reach it does not count, and must not come back.
 void give_up_lost(Plan& plan, const ClassifiedTasks& classified) {
   for (const Member& member : classified.lost) {
+    if (plan.stops_enough()) return;
     plan.stop(*member.task,
               base::format("The agent on container instance {} has been away for too long: the "
                            "task is replaced elsewhere",
@@ -29,7 +30,10 @@ void give_up_lost(Plan& plan, const ClassifiedTasks& classified) {
 
 void wind_down(Plan& plan, const ClassifiedTasks& classified) {
   for (const auto& [id, members] : classified.groups) {
-    for (const Member& member : members) plan.stop(*member.task, "The service was deleted");
+    for (const Member& member : members) {
+      if (plan.stops_enough()) return;
+      plan.stop(*member.task, "The service was deleted");
+    }
   }
   if (!classified.groups.empty() || !classified.lost.empty() || classified.stopping > 0) return;
   model::Service& service = plan.altered();

@@ -502,5 +502,26 @@ TEST(Deleting, a_draining_service_stops_all_and_becomes_inactive) {
   EXPECT_TRUE(world.tasks().empty());
 }
 
+TEST(Deleting, a_large_service_stops_so_many_tasks_at_a_time) {
+  World world;
+  world.options.most_at_once = 4;
+  world.add_instance("i", 10);
+  world.create(10, 100, 200, 1);
+  world.run();
+  ASSERT_EQ(world.running_count(), 10);
+  world.update([](model::Service& service) { service.status = model::ServiceStatus::Draining; });
+  const auto stopping = [&] {
+    return std::ranges::count_if(world.tasks(), [&](const model::TaskArn& one) {
+      return world.state.tasks.at(one).desired_status == model::TaskStatus::Stopped;
+    });
+  };
+  world.pass();
+  EXPECT_EQ(stopping(), 4);
+  world.pass();
+  EXPECT_EQ(stopping(), 8);
+  world.run();
+  EXPECT_EQ(world.service().status, model::ServiceStatus::Inactive);
+}
+
 }  // namespace
 }  // namespace reconcile

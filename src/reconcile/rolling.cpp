@@ -22,7 +22,13 @@ class StopList {
     std::ranges::copy_if(displaced_, std::back_inserter(starting), [](const Member& one) {
       return one.phase == Phase::Waiting || one.phase == Phase::Starting;
     });
-    for (const Member& one : starting) take(displaced_, one);
+    for (const Member& one : starting) {
+      if (room() == 0) {
+        plan_.decisions.more = true;
+        return;
+      }
+      take(displaced_, one);
+    }
   }
   // `count` at most, healthy ones only down to the healthy minimum.
   void stop_current(int32_t count) { stop_from(current_, count); }
@@ -35,10 +41,14 @@ class StopList {
   std::vector<Member> stops() && { return std::move(stops_); }
 
  private:
+  // So many more may one pass stop.
+  int32_t room() const {
+    return std::max(plan_.input.options.most_at_once - static_cast<int32_t>(stops_.size()), 0);
+  }
+
   int32_t stop_from(std::vector<Member>& members, int32_t count) {
-    const int32_t room = plan_.input.options.most_at_once - static_cast<int32_t>(stops_.size());
-    if (count > room) plan_.decisions.more = true;
-    count = std::min(count, room);
+    if (count > room()) plan_.decisions.more = true;
+    count = std::min(count, room());
     if (count <= 0) return 0;
     int32_t stopped = 0;
     for (const Member& member : first_to_go(plan_, members, static_cast<size_t>(count))) {

@@ -85,7 +85,10 @@ bool plan_task_sets(Plan& plan, const ClassifiedTasks& classified) {
   for (const auto& [id, members] : classified.groups) {
     if (known(plan.service(), id)) continue;
     all_in_place = false;
-    for (const Member& member : members) plan.stop(*member.task, stop_reason(member, id));
+    for (const Member& member : members) {
+      if (plan.stops_enough()) break;
+      plan.stop(*member.task, stop_reason(member, id));
+    }
   }
   for (size_t i = 0; i < plan.service().task_sets.size(); ++i) {
     const model::TaskSet& set = plan.service().task_sets[i];

@@ -62,6 +62,9 @@ api::ecs::RegisterTaskDefinitionRequest definition_of(const Family& family) {
   api::ecs::RegisterTaskDefinitionRequest request;
   request.family = family.name;
   request.container_definitions.push_back(container_of(family));
+  // The members of a gang do not meet here.
+  request.container_definitions.front().environment.push_back(
+      {.name = "MASTER_ADDR", .value = "elsewhere"});
   if (!family.secrets.empty()) {
     request.execution_role_arn = "sim-execution";
     request.task_role_arn = "sim-task";

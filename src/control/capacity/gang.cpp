@@ -22,6 +22,65 @@ bool only_queue(const Strategy& strategy) {
   });
 }
 
+constexpr std::string_view master_address_variable = "MASTER_ADDR";  // PyTorch's.
+
+api::ecs::NetworkMode network_mode_of(const api::ecs::TaskDefinition& definition) {
+  return definition.network_mode.value_or(api::ecs::NetworkMode::Bridge);
+}
+
+// Whether what a container listens on can be reached at the address of its machine.
+bool is_reached_at_host(const api::ecs::TaskDefinition& definition) {
+  const auto mode = network_mode_of(definition);
+  if (mode != api::ecs::NetworkMode::Bridge) return mode == api::ecs::NetworkMode::Host;
+  return std::ranges::any_of(definition.container_definitions, [](const auto& container) {
+    return std::ranges::any_of(container.port_mappings, [](const auto& mapping) {
+      return mapping.host_port.value_or(0) > 0;
+    });
+  });
+}
+
+// Whether the task says itself where its gang meets.
+bool names_its_master(const api::ecs::TaskDefinition& definition, const model::Task& task) {
+  const auto is_master = [](const auto& variable) {
+    return variable.name == std::string(master_address_variable);
+  };
+  const auto by_definition = [&](const api::ecs::ContainerDefinition& container) {
+    return std::ranges::any_of(container.environment, is_master) ||
+           std::ranges::any_of(container.secrets, is_master);
+  };
+  const auto by_call = [&](const api::ecs::ContainerOverride& container) {
+    return std::ranges::any_of(container.environment, is_master);
+  };
+  return std::ranges::any_of(definition.container_definitions, by_definition) ||
+         (task.overrides && std::ranges::any_of(task.overrides->container_overrides, by_call));
+}
+
+// Members that wait for each other at an address where nobody listens would wait for ever.
+base::Result<void> check_meeting_place(const Step& step, const model::Task& task, int32_t members) {
+  const model::TaskDefinition* const found =
+      model::find_task_definition(step.state(), task.definition);
+  if (members < 2 || found == nullptr || is_reached_at_host(found->definition) ||
+      names_its_master(found->definition, task)) {
+    return {};
+  }
+  const auto mode = network_mode_of(found->definition);
+  return invalid_parameter(base::format(
+      "The members of a gang meet at the address of the first one's machine ({}, {}), and no "
+      "container of {}:{} can be reached there: its network mode is {}{}. Register it with "
+      "networkMode host{}. If the members meet elsewhere, or not at all, set {} in the environment "
+      "of a container.",
+      gang_address_variable, master_address_variable, found->family, found->revision,
+      api::to_string(mode),
+      mode == api::ecs::NetworkMode::Bridge ? ", and it publishes no port with a fixed hostPort"
+                                            : "",
+      mode == api::ecs::NetworkMode::Bridge
+          ? base::format(", or publish the port on which rank 0 listens, as in \"portMappings\": "
+                         "[{{\"containerPort\": {0}, \"hostPort\": {0}}}]",
+                         master_port)
+          : "",
+      master_address_variable));
+}
+
 }  // namespace
 
 base::Result<void> prepare_gang(Step& step, const Strategy& strategy, int32_t count,
@@ -43,10 +102,11 @@ base::Result<void> prepare_gang(Step& step, const Strategy& strategy, int32_t co
         "capacity provider {}, or start all tasks of this one call together with the value \"{}\".",
         gang_tag, tags.gang, model::berth_queue, gang_of_call));
   }
+  const int32_t members = of_call ? count : tags.gang_size;
+  TRY_VOID(check_meeting_place(step, plan.task, members));
   auto& environment = plan.task.gang_environment;
   environment[std::string(gang_variable)] = of_call ? step.random.hex(32) : tags.gang;
-  environment[std::string(gang_size_variable)] =
-      base::format("{}", of_call ? count : tags.gang_size);
+  environment[std::string(gang_size_variable)] = base::format("{}", members);
   return {};
 }
 
@@ -75,7 +135,7 @@ std::map<std::string, std::string> gang_environment(const Step& step, const mode
   const auto address = instance->attributes.find(std::string(model::attribute_host_address));
   if (address == instance->attributes.end()) return environment;
   environment[std::string(gang_address_variable)] = address->second;
-  environment["MASTER_ADDR"] = address->second;
+  environment[std::string(master_address_variable)] = address->second;
   environment["MASTER_PORT"] = master_port;
   return environment;
 }

@@ -31,7 +31,8 @@ inline constexpr std::string_view master_port = "29500";  // PyTorch's default.
 
 // Marks the planned task as a member, where the tags of the call say so.
 // Errors: InvalidParameterException where the tags are wrong, a named gang has no queue to gather
-// in, or the strategy has another capacity provider than the queue.
+// in, the strategy has another capacity provider than the queue, or the members could not meet:
+// nothing of the task can be reached at its machine's address, and it sets no MASTER_ADDR itself.
 base::Result<void> prepare_gang(Step& step, const Strategy& strategy, int32_t count,
                                 TaskPlan& plan);
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "base/format.h"
 #include "control/agents/payload.h"
 #include "control/capacity/gang.h"
@@ -25,6 +27,16 @@ class QueuePass : public testing::Capacity {
     Capacity::SetUp();
     have_instance("a");
     have_instance("b");
+    for (const char* const family : {"one", "four"}) {
+      definition(family, [](auto& one) { one.network_mode = api::ecs::NetworkMode::Host; });
+    }
+  }
+  // Alters a definition without registering it anew.
+  void definition(const std::string& family,
+                  const std::function<void(api::ecs::TaskDefinition&)>& alter) {
+    model::ClusterState state = plane.core.state();
+    alter(state.task_definitions.at(family).at(1).definition);
+    set_state(std::move(state));
   }
   // With 4 GPUs.
   void have_instance(const std::string& name) {
@@ -176,6 +188,51 @@ TEST_F(QueuePass, the_gang_of_a_call_starts_whole_and_its_members_know_each_othe
               instance.attributes.at(std::string(model::attribute_host_address)));
   }
   EXPECT_EQ(ranks, (std::set<std::string>{"0", "1"}));
+}
+
+TEST_F(QueuePass, a_gang_whose_members_could_not_meet_is_refused_with_what_is_missing) {
+  using Mode = api::ecs::NetworkMode;
+  const auto with_mode = [](std::optional<Mode> mode) {
+    return [mode](api::ecs::TaskDefinition& one) {
+      one.network_mode = mode;
+      one.container_definitions.front().port_mappings.clear();
+      one.container_definitions.front().environment.clear();
+    };
+  };
+  const api::List<api::ecs::Tag> all = {tag("berth:gang", "all")};
+  const std::pair<std::optional<Mode>, std::vector<std::string>> refused[] = {
+      {std::nullopt,
+       {"no container of one:1 can be reached there", "network mode is bridge",
+        "Register it with networkMode host, or publish the port on which rank 0 listens",
+        R"("portMappings": [{"containerPort": 29500, "hostPort": 29500}])",
+        "set MASTER_ADDR in the environment"}},
+      {Mode::None, {"network mode is none. Register it with networkMode host. If"}}};
+  for (const auto& [mode, texts] : refused) {
+    definition("one", with_mode(mode));
+    for (const bool in_queue : {true, false}) {
+      const auto answer = run("one", 2, all, in_queue);
+      ASSERT_FALSE(answer.has_value());
+      EXPECT_EQ(answer.error().code, "InvalidParameterException");
+      for (const std::string& text : texts) EXPECT_THAT(answer.error().message, HasSubstr(text));
+    }
+    const auto named = run("one", 1, {tag("berth:gang", "x"), tag("berth:gang-size", "2")});
+    EXPECT_FALSE(named.has_value());
+    EXPECT_TRUE(run("one", 1, all).has_value()) << "one member meets nobody";
+  }
+  definition("one", with_mode(Mode::Bridge));
+  definition("one", [](api::ecs::TaskDefinition& one) {
+    one.container_definitions.front().port_mappings.emplace_back().container_port = 29500;
+  });
+  EXPECT_FALSE(run("one", 2, all).has_value()) << "nobody knows which port of the machine";
+  definition("one", [](api::ecs::TaskDefinition& one) {
+    one.container_definitions.front().port_mappings.front().host_port = 29500;
+  });
+  EXPECT_TRUE(run("one", 2, all).has_value());
+  definition("one", with_mode(Mode::Bridge));
+  definition("one", [](api::ecs::TaskDefinition& one) {
+    one.container_definitions.front().environment.emplace_back().name = "MASTER_ADDR";
+  });
+  EXPECT_TRUE(run("one", 2, all).has_value()) << "they meet elsewhere";
 }
 
 TEST_F(QueuePass, a_named_gang_gathers_over_several_calls) {

@@ -35,7 +35,7 @@ base::Result<TaskPlan> plan_waiting_task(const Step& step, const model::Task& ta
   plan.request.launch_type = task.launch_type;
   plan.request.capacity_provider = task.capacity_provider;
   plan.task = task;
-  TRY_VOID(ask_placement(plan, task.waiting->constraints, task.waiting->strategies));
+  ask_placement(plan, task.waiting->constraints, task.waiting->strategies);
   return plan;
 }
 

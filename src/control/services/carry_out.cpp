@@ -65,8 +65,9 @@ void forget_old_rollouts(Step& step, const model::ServiceArn& arn) {
 }
 
 // True when one of them waited for capacity, and has ended with this.
-bool stop_tasks(Step& step, const model::ServiceArn& arn,
-                const std::vector<reconcile::Stop>& stops) {
+bool stop_tasks(Step& step, const model::ServiceArn& arn, const std::vector<reconcile::Stop>& stops,
+                Effort& effort_left) {
+  effort_left -= static_cast<Effort>(stops.size()) * effort_of_stop;
   std::vector<model::TaskArn> stopped;
   bool ended = false;
   for (const reconcile::Stop& stop : stops) {
@@ -94,14 +95,19 @@ void tell_started(Step& step, const model::ServiceArn& arn,
 struct Starts {
   std::optional<reconcile::Unplaced> unplaced;
   bool some_wait = false;
+  bool cut_short = false;
 };
 // Carries the starts out. What found no place is told; a rebalancing start that finds none is not.
 Starts start_all(Step& step, const model::ServiceArn& arn,
-                 const std::vector<reconcile::Start>& starts) {
+                 const std::vector<reconcile::Start>& starts, Effort& effort_left) {
   Starts sum;
   std::vector<model::TaskArn> all;
   for (const reconcile::Start& start : starts) {
-    StartedTasks outcome = start_service_tasks(step, arn, start);
+    // Not where nothing was started: those that find no place would be all that is ever tried.
+    sum.cut_short = sum.cut_short || (effort_left <= 0 && !all.empty());
+    if (sum.cut_short) break;
+    StartedTasks outcome = start_service_tasks(step, arn, start, effort_left);
+    sum.cut_short = outcome.cut_short;
     if (!start.zone.empty()) {
       for (const model::TaskArn& task : outcome.started) {
         add_service_event(
@@ -165,6 +171,11 @@ void forget_service(Step& step, const model::ServiceArn& service) {
 PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundings& shared) {
   const model::Service* const service = model::find_service(step.state(), arn);
   if (service == nullptr || service->status == model::ServiceStatus::Inactive) return {};
+  const auto* const tasks = model::tasks_of(step.state(), *service);
+  shared.effort_left -= effort_of_pass;
+  if (tasks != nullptr) {
+    shared.effort_left -= static_cast<Effort>(tasks->size()) * effort_of_task_looked_at;
+  }
   reconcile::Input input = situation_of(step, *service);
   if (service->zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled) {
     const auto [zones, is_new] = shared.zones.try_emplace(service->cluster);
@@ -186,17 +197,18 @@ PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundin
   }
   const reconcile::Decisions first = step.settings.reconciler(input, step.random);
   keep_decisions(step, arn, first);
-  bool altered = stop_tasks(step, arn, first.stops) || !first.rollouts.empty();
-  const Starts starts = start_all(step, arn, first.starts);
+  Effort& effort_left = shared.effort_left;
+  bool altered = stop_tasks(step, arn, first.stops, effort_left) || !first.rollouts.empty();
+  const Starts starts = start_all(step, arn, first.starts, effort_left);
   input.unplaced = starts.unplaced;
   // What was rolled back, completed or hooked changes what is next; so do tasks that wait.
-  altered = altered || starts.some_wait;
+  altered = altered || starts.some_wait || starts.cut_short;
   PassResult result{
       .waiting = input.unplaced.has_value(), .again = first.more || altered, .wake = first.wake};
   if (!input.unplaced) return result;
   const reconcile::Decisions second = step.settings.reconciler(input, step.random);
   keep_decisions(step, arn, second);
-  altered = stop_tasks(step, arn, second.stops) || altered;
+  altered = stop_tasks(step, arn, second.stops, effort_left) || altered;
   result.wake = std::min(result.wake, second.wake);
   result.again = altered;
   return result;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "control/services/effort.h"
 #include "control/step/settings.h"
 #include "control/step/step.h"
 #include "reconcile/plan.h"
@@ -23,8 +24,10 @@ struct PassResult {
 // What passes at the same time share.
 struct Surroundings {
   std::map<model::ClusterName, std::vector<std::string>> zones;
+  Effort effort_left = most_effort_at_once;  // Each pass takes of it what it has cost.
 };
-// A service that is gone or INACTIVE has nothing to do.
+// A service that is gone or INACTIVE has nothing to do. Once no effort is left, the pass starts no
+// further task, and there is more to do.
 PassResult run_service_pass(Step& step, const model::ServiceArn& service, Surroundings& shared);
 
 // Makes durable what was decided about the service itself: its record, revisions and rollouts, its

@@ -267,8 +267,7 @@ base::Result<void> check_service(const Step& step, const model::Service& service
         "spread by attribute:ecs.availability-zone.");
   }
   if (service.controller == api::ecs::DeploymentControllerType::External) return {};
-  (void)TRY(plan_service_task(step, service, service.source));
-  return {};
+  return check_service_task(step, service, service.source);
 }
 
 }  // namespace control

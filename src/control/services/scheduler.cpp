@@ -53,9 +53,10 @@ void ServiceScheduler::task_changed(Step& step, const model::TaskArn& arn, bool 
       model::find_service(step.state(), service_arn_of(step, *task));
   if (service == nullptr) return;
   due_.set_no_later(service->arn, step.now + service_flock);
-  if (!stopped) return;
+  const reconcile::Options options = reconcile_options(step.settings);
+  if (!stopped || !reconcile::failed_to_start(*task, options.settle)) return;
   model::Service counted = *service;
-  if (reconcile::note_stopped(counted, *task, reconcile_options(step.settings), step.now)) {
+  if (reconcile::note_stopped(counted, *task, options, step.now)) {
     step.change(model::ServicePut{std::move(counted)});
   }
 }
@@ -136,13 +137,21 @@ void ServiceScheduler::run_pass(Step& step, const model::ServiceArn& service,
 
 void ServiceScheduler::tick(Step& step) {
   const size_t first = step.changes().size();
-  Surroundings shared;
-  while (due_.next() <= step.now) {
+  if (step.now > moment_) effort_left_ = most_effort_at_once;
+  moment_ = step.now;
+  Surroundings shared{.zones = {}, .effort_left = effort_left_};
+  while (due_.next() <= step.now && shared.effort_left > 0 &&
+         step.changes().size() - first < most_changes_a_tick) {
     const model::ServiceArn service = due_.first();
     due_.erase(service);
     run_pass(step, service, shared);
-    if (step.changes().size() - first >= most_changes_a_tick) return;
   }
+  effort_left_ = shared.effort_left;
+}
+
+// Who calls meanwhile is served between two moments.
+base::Time ServiceScheduler::next_tick() const {
+  return effort_left_ > 0 ? due_.next() : std::max(due_.next(), moment_ + base::Milliseconds{1});
 }
 
 }  // namespace control

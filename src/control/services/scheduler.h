@@ -21,9 +21,10 @@ class ServiceScheduler : public Observer {
   // What a task's end says about its deployment becomes durable with it; services that may have
   // something to do are due.
   void observe(Step& step, const model::Change& change) override;
-  // Reconciles services that are due; some are left for the next call where there are many.
+  // Reconciles services that are due. Where there is much to do, some of it is left for the next
+  // moment: all calls of one moment together do no more than most_effort_at_once.
   void tick(Step& step) override;
-  base::Time next_tick() const override { return due_.next(); }
+  base::Time next_tick() const override;
 
  private:
   void task_changed(Step& step, const model::TaskArn& arn, bool stopped);
@@ -32,6 +33,8 @@ class ServiceScheduler : public Observer {
   void run_pass(Step& step, const model::ServiceArn& service, Surroundings& shared);
 
   base::DueTable<model::ServiceArn> due_;
+  base::Time moment_{};  // Of the last call of tick(), and what was left at its end.
+  Effort effort_left_ = most_effort_at_once;
   // A task of theirs found no place; when they last tried.
   std::map<model::ServiceArn, base::Time> waiting_;
 };

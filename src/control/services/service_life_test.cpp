@@ -214,5 +214,56 @@ TEST_F(Services, an_idle_service_costs_no_pass) {
   EXPECT_TRUE(plane.changes.empty());
 }
 
+size_t placed_in(const Output& output) {
+  return static_cast<size_t>(std::ranges::count_if(output.changes, [](const model::Change& change) {
+    return std::holds_alternative<model::TaskPlaced>(change);
+  }));
+}
+
+TEST_F(Services, a_large_service_starts_over_several_moments_and_calls_are_served_between_them) {
+  plane.define("tiny", "", 4, 1);
+  for (const char* const name : {"a", "b"}) plane.register_instance("p3.8xlarge", name);
+  ASSERT_TRUE(create(request("web", 1'000, "tiny")).has_value());
+  constexpr size_t most = 150;
+  const auto started = [this] { return plane.core.state().tasks.size(); };
+  EXPECT_GT(started(), 0U);
+  EXPECT_LE(started(), most);
+  // Of all calls of one moment, the first has done what may be done in it.
+  const size_t before = started();
+  (void)described();
+  EXPECT_EQ(started(), before);
+  size_t moments = 1;
+  while (started() < 1'000 && moments < 100) {
+    ASSERT_EQ(plane.core.next_timer(), plane.now + base::Milliseconds{1});
+    plane.now += base::Milliseconds{1};
+    const size_t placed = placed_in(plane.step(TimerDue{}));
+    EXPECT_GT(placed, 0U);
+    EXPECT_LE(placed, most);
+    ++moments;
+  }
+  EXPECT_EQ(started(), 1'000U);
+  run(std::chrono::seconds(20));
+  EXPECT_EQ(described().running_count, 1'000);
+}
+
+TEST_F(Services, many_that_find_no_place_take_turns_and_then_wait_quietly) {
+  plane.register_instance("p3.8xlarge", "a");
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(create(request(base::format("s{}", i), 8)).has_value());
+  }
+  plane.pass(std::chrono::seconds(3));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_THAT(events(base::format("s{}", i)),
+                ::testing::Contains(::testing::HasSubstr("was unable to place a task")));
+  }
+  size_t steps = 0;
+  const base::Time end = plane.now + std::chrono::seconds(30);
+  for (; plane.core.next_timer() <= end; ++steps) {
+    plane.now = std::max(plane.now, plane.core.next_timer());
+    plane.step(TimerDue{});
+  }
+  EXPECT_LT(steps, 100U);
+}
+
 }  // namespace
 }  // namespace control

@@ -166,7 +166,7 @@ base::Result<TaskPlan> plan_service_task(const Step& step, const model::Service&
                      .inactive_definition_too = true}));
   plan.request.group = "service:" + service.name;
   plan.task.group = plan.request.group;
-  TRY_VOID(ask_placement(plan, service.placement_constraints, strategies_of(service)));
+  ask_placement(plan, service.placement_constraints, strategies_of(service));
   add_managed_tags(service, plan.task.tags);
   if (names_provider(source.capacity_provider_strategy, model::berth_queue)) {
     TRY_VOID(check_queue_tags(plan.task.tags));
@@ -174,9 +174,15 @@ base::Result<TaskPlan> plan_service_task(const Step& step, const model::Service&
   return plan;
 }
 
+base::Result<void> check_service_task(const Step& step, const model::Service& service,
+                                      const model::TaskSource& source) {
+  return check_placement(TRY(plan_service_task(step, service, source)));
+}
+
 StartedTasks start_service_tasks(Step& step, const model::ServiceArn& arn,
-                                 const reconcile::Start& start) {
+                                 const reconcile::Start& start, Effort& effort_left) {
   StartedTasks outcome;
+  effort_left -= effort_of_plan;
   auto plan = plan_service_task(step, step.state().services.at(arn), start.source);
   if (!plan) {
     outcome.unplaced = reconcile::Unplaced{.count = start.count,
@@ -191,8 +197,16 @@ StartedTasks start_service_tasks(Step& step, const model::ServiceArn& arn,
     admissions.emplace(step, step.state().services.at(arn), start);
   }
   if (!start.zone.empty()) plan->request.constraints.push_back(in_zone(start.zone));
+  const Effort effort_of_each =
+      effort_of_start + (start.on.empty()
+                             ? effort_of_place(step.engine.instances(plan->request.cluster),
+                                               plan->request.strategies.size())
+                             : 0);
   for (int32_t i = 0; i < start.count; ++i) {
     const int32_t left = start.count - i;
+    outcome.cut_short = i > 0 && effort_left <= 0;
+    if (outcome.cut_short) return outcome;
+    effort_left -= effort_of_each;
     if (admissions && start.zone.empty()) {
       outcome.unplaced = admissions->admit(*plan, left, outcome);
     } else {

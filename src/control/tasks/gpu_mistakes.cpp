@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "control/request/errors.h"
+#include "model/reserved_variables.h"
 
 namespace control {
 namespace {
@@ -24,6 +25,19 @@ std::unexpected<base::Error> wrong_shape(const std::string& container, std::stri
       "Container \"{}\" asks for GPUs with the member {}, which is not how ECS spells it. Write "
       R"("resourceRequirements": [{{"type": "GPU", "value": "{}"}}] in the container instead.)",
       container, member, meant_count(given)));
+}
+
+// The requirement that a value of NVIDIA_VISIBLE_DEVICES means: "ALL", or as many as it names.
+std::string meant_requirement(std::string_view visible_devices) {
+  return visible_devices == "all"
+             ? "ALL"
+             : base::format("{}", 1 + std::ranges::count(visible_devices, ','));
+}
+
+// What the NVIDIA Container Toolkit takes for no GPU. Source: NVIDIA Container Toolkit,
+// "Environment variables".
+bool asks_for_none(std::string_view visible_devices) {
+  return visible_devices.empty() || visible_devices == "void" || visible_devices == "none";
 }
 
 // Container: a ContainerDefinition or a ContainerOverride.
@@ -52,6 +66,34 @@ base::Result<void> refuse_gpu_mistakes(const api::ecs::ContainerDefinition& cont
 
 base::Result<void> refuse_gpu_mistakes(const api::ecs::ContainerOverride& container) {
   return refuse(container);
+}
+
+base::Result<void> refuse_gpu_variables(
+    const std::string& container, const api::List<api::ecs::KeyValuePair>& environment,
+    const api::List<api::ecs::ResourceRequirement>& requirements) {
+  for (const api::ecs::KeyValuePair& variable : environment) {
+    const std::string name = variable.name.value_or("");
+    const std::string value = variable.value.value_or("");
+    if (name.starts_with(model::mps_variables)) {
+      return client_error(base::format(
+          "Container \"{}\" sets {} in its environment, which only Berth sets, from the share of a "
+          "GPU that the container asks for. Leave it out; a share is asked for with "
+          R"("resourceRequirements": [{{"type": "GPU", "sharingStrategy": {{"nvidiaMps": )"
+          R"({{"memory": 8192, "maxComputePercent": 50}}}}}}].)",
+          container, name));
+    }
+    if (name != model::visible_devices_variable || asks_for_none(value) || !requirements.empty()) {
+      continue;
+    }
+    return client_error(base::format(
+        "Container \"{}\" sets {} to \"{}\" in its environment and asks for no GPU. Berth sets "
+        "this "
+        "variable itself, from the GPUs that the container has been given: it would have none. Ask "
+        R"(for GPUs with "resourceRequirements": [{{"type": "GPU", "value": "{}"}}], )"
+        "or leave the variable out.",
+        container, name, value.substr(0, 255), meant_requirement(value)));
+  }
+  return {};
 }
 
 }  // namespace control

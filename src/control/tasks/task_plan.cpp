@@ -20,14 +20,17 @@ base::Result<void> check_overrides(const Overrides& overrides,
                                    const api::ecs::TaskDefinition& definition) {
   if (!overrides) return {};
   for (const api::ecs::ContainerOverride& one : overrides->container_overrides) {
-    const bool known = std::ranges::any_of(definition.container_definitions,
-                                           [&](const auto& c) { return c.name == one.name; });
-    if (!known) {
+    const auto found = std::ranges::find(definition.container_definitions, one.name,
+                                         &api::ecs::ContainerDefinition::name);
+    if (found == definition.container_definitions.end()) {
       return invalid_parameter(
           base::format("Override for container named {} is not a container in the TaskDefinition.",
                        one.name.value_or("(none)")));
     }
     TRY_VOID(refuse_gpu_mistakes(one));
+    TRY_VOID(refuse_gpu_variables(one.name.value_or(""), one.environment,
+                                  one.resource_requirements.empty() ? found->resource_requirements
+                                                                    : one.resource_requirements));
     api::ecs::ContainerDefinition with_files;
     with_files.name = one.name;
     with_files.environment_files = one.environment_files;
@@ -224,12 +227,14 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
   return plan;
 }
 
-base::Result<void> ask_placement(TaskPlan& plan,
-                                 const api::List<api::ecs::PlacementConstraint>& constraints,
-                                 const api::List<api::ecs::PlacementStrategy>& strategies) {
+void ask_placement(TaskPlan& plan, const api::List<api::ecs::PlacementConstraint>& constraints,
+                   const api::List<api::ecs::PlacementStrategy>& strategies) {
   plan.asked = {.constraints = constraints, .strategies = strategies};
   for (const auto& constraint : constraints) plan.request.constraints.push_back(constraint);
   plan.request.strategies = strategies;
+}
+
+base::Result<void> check_placement(const TaskPlan& plan) {
   return placement::validate(plan.request.constraints, plan.request.strategies);
 }
 

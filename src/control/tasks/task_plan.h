@@ -47,11 +47,12 @@ base::Result<TaskPlan> plan_task(const Step& step, const model::Cluster& cluster
                                  const model::TaskDefinition& definition,
                                  const TaskOptions& options);
 
-// Adds a call's constraints and strategies to the definition's.
-// Errors: InvalidParameterException where they cannot stand together.
-base::Result<void> ask_placement(TaskPlan& plan,
-                                 const api::List<api::ecs::PlacementConstraint>& constraints,
-                                 const api::List<api::ecs::PlacementStrategy>& strategies);
+// Adds a call's constraints and strategies to the definition's, as they are.
+void ask_placement(TaskPlan& plan, const api::List<api::ecs::PlacementConstraint>& constraints,
+                   const api::List<api::ecs::PlacementStrategy>& strategies);
+// For what a call has just asked: all expressions are parsed.
+// Errors: InvalidParameterException where constraints and strategies cannot stand together.
+base::Result<void> check_placement(const TaskPlan& plan);
 
 // An id for the task, and for its containers.
 void name_planned_task(Step& step, model::Task& task);

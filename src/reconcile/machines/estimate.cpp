@@ -81,6 +81,7 @@ model::ContainerInstance free_part(const model::ContainerInstance& instance) {
   free.running_tasks = free.pending_tasks = 0;
   free.ports_held.clear();
   free.tasks.clear();
+  free.task_groups.clear();
   return free;
 }
 
@@ -191,6 +192,7 @@ std::optional<model::ContainerInstance> imagine(const std::string& instance_type
     made.running_tasks = made.pending_tasks = 0;
     made.ports_held.clear();
     made.tasks.clear();
+    made.task_groups.clear();
     for (model::GpuSlot& gpu : made.gpus) gpu = {.device = gpu.device, .reason = {}, .holders = {}};
     return made;
   }

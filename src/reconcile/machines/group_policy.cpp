@@ -12,6 +12,9 @@ namespace {
 
 using model::MachineState;
 
+// The others follow at once: everybody else waits for the step that launches them.
+constexpr size_t most_launched_a_look = 100;
+
 class Keeping {
  public:
   explicit Keeping(const GroupInput& input) : situation_(input) {
@@ -124,7 +127,8 @@ class Keeping {
       const auto zone = machines.find(machine(i).availability_zone);
       if (!going_[i] && zone != machines.end()) ++zone->second;
     }
-    for (size_t i = 0; i < count; ++i) {
+    if (count > most_launched_a_look) wake_at(situation_.now + base::Milliseconds{1});
+    for (size_t i = 0; i < std::min(count, most_launched_a_look); ++i) {
       const auto emptiest =
           std::ranges::min_element(machines, {}, [](const auto& zone) { return zone.second; });
       decisions_.launch_zones.push_back(emptiest->first);

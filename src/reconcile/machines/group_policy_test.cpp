@@ -321,5 +321,16 @@ RC_GTEST_PROP(GroupKeeper, stays_within_its_limits_and_comes_to_rest, (uint32_t 
   RC_ASSERT(!::testing::Test::HasFailure());
 }
 
+TEST(GroupKeeper, launches_a_hundred_at_a_time_and_looks_again_at_once) {
+  GroupWorld world;
+  world.group.max_size = world.group.desired_capacity = 250;
+  for (const int launched : {100, 200, 250}) {
+    world.pass();
+    EXPECT_EQ(world.launched, launched);
+    const bool all = launched == world.group.desired_capacity;
+    EXPECT_EQ(world.wake == world.now + base::Milliseconds{1}, !all);
+  }
+}
+
 }  // namespace
 }  // namespace reconcile::machines

@@ -64,7 +64,7 @@ base::Result<model::TaskSet> task_set_of(Step& step, const model::Cluster& clust
   made.created_at = step.now;
   made.updated_at = step.now;
   made.stability_at = step.now;
-  (void)TRY(plan_service_task(step, service, made.source));
+  TRY_VOID(check_service_task(step, service, made.source));
   made.id = "ecs-svc/";
   for (uint32_t i = 0; i < id_digits; ++i) {
     made.id += static_cast<char>('0' + step.random.below(10));

@@ -72,7 +72,8 @@ base::Result<Plan> plan(const Step& step, const model::Cluster& cluster,
                          request.propagate_tags == api::ecs::PropagateTags::TaskDefinition,
                      .enable_execute_command = request.enable_execute_command.value_or(false),
                      .network_configuration = request.network_configuration}));
-  TRY_VOID(ask_placement(made, request.placement_constraints, request.placement_strategy));
+  ask_placement(made, request.placement_constraints, request.placement_strategy);
+  TRY_VOID(check_placement(made));
   if (names_provider(whole.strategy, model::berth_queue)) {
     (void)TRY(reconcile::queue::read_tags(made.task.tags));
   }

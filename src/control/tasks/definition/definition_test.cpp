@@ -156,6 +156,10 @@ TEST(TaskDefinition, what_berth_does_not_honour_is_refused_by_name) {
        "The secret NVIDIA_VISIBLE_DEVICES in secrets has the name of a variable that Berth sets"},
       {one(R"("secrets": [{"name": "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "valueFrom": "b"}])"),
        client, "has the name of a variable that Berth sets"},
+      {one(R"("environment": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}])"), client,
+       "sets NVIDIA_VISIBLE_DEVICES to \"all\" in its environment and asks for no GPU"},
+      {one(R"("environment": [{"name": "CUDA_MPS_PIPE_DIRECTORY", "value": "/tmp/mps"}])"), client,
+       "sets CUDA_MPS_PIPE_DIRECTORY in its environment, which only Berth sets"},
       {one(R"("logConfiguration": {"logDriver": "json-file",
               "secretOptions": [{"name": "A", "valueFrom": "b"}]})"),
        client, "executionRoleArn"},
@@ -172,6 +176,9 @@ TEST(TaskDefinition, what_berth_does_not_honour_is_refused_by_name) {
 TEST(TaskDefinition, members_that_ask_for_nothing_are_taken) {
   expect_accepted({
       task(R"("taskRoleArn": "", "enableFaultInjection": false, "inferenceAccelerators": [])"),
+      one(R"("environment": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}])"),
+      one(R"("environment": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}],
+             "resourceRequirements": [{"type": "GPU", "value": "1"}])"),
       task(R"("executionRoleArn": "arn:aws:iam::123456789012:role/ecsTaskExecutionRole")"),
       task(R"("requiresCompatibilities": ["EC2", "EXTERNAL"], "networkMode": "bridge")"),
       task(R"("runtimePlatform": {"operatingSystemFamily": "LINUX", "cpuArchitecture": "ARM64"})"),

@@ -8,6 +8,8 @@ base::Result<std::vector<model::GpuRequest>> gpu_requests_of(const Registration&
   std::vector<model::GpuRequest> requests;
   for (const Container& container : request.container_definitions) {
     TRY_VOID(refuse_gpu_mistakes(container));
+    TRY_VOID(refuse_gpu_variables(container.name.value_or(""), container.environment,
+                                  container.resource_requirements));
     auto found = TRY(gpu_request(container.name.value_or(""), container.resource_requirements));
     if (!found) continue;
     requests.push_back(std::move(*found));

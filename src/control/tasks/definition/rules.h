@@ -25,7 +25,8 @@ using Container = api::ecs::ContainerDefinition;
 base::Result<void> refuse_unsupported(const Registration& request);
 
 // gpu_rules.cpp: what the containers ask. Refuses members that people write for GPUs elsewhere
-// (gpu, gpus, gpuCount, count) showing the right shape, and sharing where EXTERNAL is required.
+// (gpu, gpus, gpuCount, count) showing the right shape, variables that mean to choose GPUs, and
+// sharing where EXTERNAL is required.
 base::Result<std::vector<model::GpuRequest>> gpu_requests_of(const Registration& request);
 // Whether it is content with a part of a GPU.
 bool shares_gpu(const model::GpuRequest& request);
