@@ -17,6 +17,7 @@
 #include "api/generated/ecs.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "cli/audit.h"
 #include "cli/client.h"
 #include "cli/installation.h"
 #include "cli/local_server.h"
@@ -138,6 +139,22 @@ Check check_access(const std::filesystem::path& dir) {
   return check;
 }
 
+Check check_audit(const std::filesystem::path& dir, const AuditState& state) {
+  const std::string path = (dir / audit_file).string();
+  Check check{.name = audit_file, .detail = base::format("{} tells of every change", path)};
+  if (state.not_written > 0) {
+    check.state = CheckState::Warn;
+    check.detail = base::format("{} calls have no line in {}, the last of them before {}",
+                                state.not_written, path, state.last_loss);
+    check.todo = "Its disk was full or failed then: see the server's log.";
+  } else if (!state.private_mode) {
+    check.state = CheckState::Warn;
+    check.detail = base::format("others can read {}", path);
+    check.todo = base::format("chmod 600 {}", path);
+  }
+  return check;
+}
+
 }  // namespace
 
 Check check_docker(const std::string& host, const docker::Result<docker::RuntimeInfo>& info) {
@@ -231,6 +248,8 @@ std::vector<Check> check_data_dir(const std::filesystem::path& dir) {
     std::error_code ignored;
     if (std::filesystem::exists(dir / name, ignored)) checks.push_back(check_file(dir / name));
   }
+  const AuditState audit = audit_state(dir);
+  if (audit.there) checks.push_back(check_audit(dir, audit));
   return checks;
 }
 

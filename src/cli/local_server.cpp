@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/audit.h"
 #include "cli/client.h"
 #include "cli/data_check.h"
 #include "net/http.h"
@@ -143,6 +144,9 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.settings.machines.join_within = std::chrono::seconds(options.machine_join_seconds);
   auto tls = TRY(server_tls(options.tls, dir, tls_names(options, address), clock.now()));
   if (tls) made.tls = tls->options;
+  made.audit = {.path = (dir / audit_file).string(),
+                .file_bytes = options.audit_file_mib << 20,
+                .files = options.audit_files};
   made.secrets_path = (dir / "secrets.db").string();
   made.secrets_key = TRY(ensure_key_file(dir / "secrets.key"));
   made.settings.master_key = TRY(ensure_key_file(dir / "master.key"));
@@ -225,6 +229,16 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
                   "MiB that all events take in the data directory; the oldest of the largest log "
                   "group are removed. 0: no limit.")
       ->check(CLI::Range(int64_t{0}, most_quota_mib))
+      ->capture_default_str();
+  command
+      .add_option("--audit-log-size", options.audit_file_mib,
+                  "MiB after which the audit log begins a new file.")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'024}))
+      ->capture_default_str();
+  command
+      .add_option("--audit-log-files", options.audit_files,
+                  "Files of the audit log that are kept; `berth audit` reads them.")
+      ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
   command.add_flag("--tls", options.tls.own_authority,
                    "Serve https with a certificate of the server's own authority, which is kept in "

@@ -34,6 +34,8 @@ struct ServerCommand {
   int32_t log_retention_days = 30;
   int64_t log_group_quota_mib = 2'048;
   int64_t log_quota_mib = 8'192;
+  uint64_t audit_file_mib = 32;
+  int audit_files = 8;
   std::string machines;  // "exec:FOLDER" or "emulated"; empty: none is launched.
   int32_t scaling_interval_seconds = 60;
   int32_t machine_join_seconds = 900;
