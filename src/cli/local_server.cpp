@@ -22,6 +22,7 @@
 namespace cli {
 namespace {
 
+constexpr base::Milliseconds between_looks_at_certificate{10'000};
 constexpr int64_t most_quota_mib = int64_t{1} << 30;
 
 base::LogLevel level_of(const std::string& text) {
@@ -160,7 +161,10 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   local.credentials.url = TRY(local_url(options, *local.server, tls));
   local.credentials.advertised_url = options.advertise;
   local.credentials.ca_file = tls ? tls->authority_file : std::string();
-  if (tls) local.trust.ca_pem = tls->authority_pem;
+  if (tls) {
+    local.trust.ca_pem = tls->authority_pem;
+    local.renewal.emplace(options.tls, dir, tls_names(options, address), tls->options);
+  }
   TRY_VOID(write_credentials(dir, local.credentials));
   TRY_VOID(ensure_cluster(local.credentials, options.cluster));
   return local;
@@ -302,6 +306,23 @@ void wait_for_stop_signal() {
   const sigset_t signals = stop_signals();
   int signal = 0;
   sigwait(&signals, &signal);
+}
+
+void serve_until_stop_signal(LocalServer& local, base::Clock& clock) {
+  if (!local.renewal) return wait_for_stop_signal();
+  while (!stop_signal_within(between_looks_at_certificate)) {
+    const auto used = [&]() -> base::Result<bool> {
+      const auto found = TRY(local.renewal->look(clock.now()));
+      if (found) TRY_VOID(local.server->use_certificate(*found));
+      return found.has_value();
+    }();
+    if (!used) {
+      base::log_error("the server goes on with the certificate that it has: {}",
+                      used.error().message);
+    } else if (*used) {
+      base::log_info("new connections get the server's new certificate");
+    }
+  }
 }
 
 bool stop_signal_within(base::Milliseconds timeout) {

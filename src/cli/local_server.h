@@ -55,7 +55,8 @@ void add_server_options(CLI::App& command, ServerCommand& options);
 struct LocalServer {
   std::unique_ptr<server::Server> server;
   Credentials credentials;
-  net::TlsClientOptions trust;  // How this machine's agents trust it.
+  net::TlsClientOptions trust;                       // How this machine's agents trust it.
+  std::optional<TlsRenewal> renewal = std::nullopt;  // With TLS.
 };
 
 // Makes the data directory, the access key and the cluster where they are missing.
@@ -66,6 +67,8 @@ base::Result<LocalServer> start_server(const ServerCommand& options, base::Clock
 void block_stop_signals();
 // Returns when one of them comes.
 void wait_for_stop_signal();
+// The same, and until then the server serves a new certificate whenever there is one.
+void serve_until_stop_signal(LocalServer& local, base::Clock& clock);
 // True when one of them came within that time; it is taken then.
 bool stop_signal_within(base::Milliseconds timeout);
 

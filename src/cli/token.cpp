@@ -113,12 +113,14 @@ base::Result<int> create_join_token(const TokenCommand& options, const Credentia
   }
   print_line(base::format("{}", token.token.value_or("")));
   const std::string ca = credentials.ca_file.empty() ? "" : " --ca ca.pem";
-  std::fprintf(stderr,
-               "good for %d machine(s) of the cluster %s until %s; on the machine:\n"
-               "  berth agent --server %s%s --token %s\n",
-               token.uses.value_or(1), token.cluster.value_or("").c_str(),
-               base::format_rfc3339(token.expires_at.value_or(base::Time{})).c_str(),
-               url_for_others(credentials).c_str(), ca.c_str(), token.token.value_or("").c_str());
+  std::fprintf(
+      stderr,
+      "good for %d machine(s) of the cluster %s until %s; on the machine, with the token in "
+      "a private FILE\n(`--token -` reads it from standard input instead):\n"
+      "  berth agent --server %s%s --token-file FILE\n",
+      token.uses.value_or(1), token.cluster.value_or("").c_str(),
+      base::format_rfc3339(token.expires_at.value_or(base::Time{})).c_str(),
+      url_for_others(credentials).c_str(), ca.c_str());
   if (!credentials.ca_file.empty()) {
     std::fprintf(stderr, "ca.pem is a copy of %s\n", credentials.ca_file.c_str());
   }
@@ -258,7 +260,7 @@ void add_token(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TokenCommand>();  // Shared by the parser and the actions.
   CLI::App* const made =
       add(*command, "create",
-          "Make a join token for `berth agent --token`, or a key for an official "
+          "Make a join token for `berth agent --token-file`, or a key for an official "
           "ECS agent.",
           create, action, options);
   made->add_option("--cluster", options->cluster, "Cluster to join.")->capture_default_str();

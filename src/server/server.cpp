@@ -187,6 +187,10 @@ class Impl {
     machines_.start(std::move(provider));
   }
 
+  base::Result<void> use_certificate(const net::TlsServerOptions& options) {
+    return http_->use_certificate(options);
+  }
+
   uint16_t port() const { return http_->port(); }
   const std::string& url() const { return url_; }
 
@@ -500,6 +504,9 @@ uint16_t Server::port() const {
 }
 const std::string& Server::url() const {
   return impl_->url();
+}
+base::Result<void> Server::use_certificate(const net::TlsServerOptions& options) {
+  return impl_->use_certificate(options);
 }
 void Server::use_machines(std::unique_ptr<machines::MachineProvider> provider) {
   impl_->use_machines(std::move(provider));

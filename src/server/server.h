@@ -51,6 +51,8 @@ class Server {
 
   uint16_t port() const;
   const std::string& url() const;  // "http://127.0.0.1:7117".
+  // Of a server with `tls`: as net::HttpServer::use_certificate.
+  base::Result<void> use_certificate(const net::TlsServerOptions& options);
   // Where the machines of Auto Scaling groups come from; once. Until then no machine is launched.
   void use_machines(std::unique_ptr<machines::MachineProvider> provider);
   // Answers what has come in, closes everything and joins all threads.
