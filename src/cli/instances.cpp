@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "cli/client.h"
 #include "cli/names.h"
 #include "cli/terminal.h"
@@ -106,6 +107,29 @@ base::Result<const api::ecs::ContainerInstance*> named_instance(const Instances&
                          instance.ec2_instance_id.value_or("")}});
   }
   return &instances[TRY(pick(named, name, "container instance", "berth nodes"))];
+}
+
+base::Result<NamedGpu> named_gpu(const Instances& instances, std::string_view name) {
+  std::vector<Named> named;
+  std::vector<NamedGpu> gpus;
+  for (const auto& instance : instances) {
+    for (size_t index = 0; index < instance.berth_gpus.size(); ++index) {
+      named.push_back({.id = instance.berth_gpus[index].gpu_id.value_or(""), .other_names = {}});
+      gpus.push_back({&instance, index});
+    }
+  }
+  auto found = pick(named, name, "GPU", "berth gpus");
+  if (found) return gpus[*found];
+  const size_t colon = name.rfind(':');
+  const auto index = colon == std::string_view::npos
+                         ? std::nullopt
+                         : base::parse_number<size_t>(name.substr(colon + 1));
+  if (!index) return std::unexpected(std::move(found).error());
+  const auto* const instance = TRY(named_instance(instances, name.substr(0, colon)));
+  if (*index < instance->berth_gpus.size()) return NamedGpu{instance, *index};
+  return base::fail("NotFound",
+                    base::format("{} has {} GPUs, counted from 0; `berth gpus` lists them",
+                                 host_name_of(*instance), instance->berth_gpus.size()));
 }
 
 }  // namespace cli

@@ -34,4 +34,12 @@ const api::ecs::ContainerInstance* find_by_arn(const Instances& instances, std::
 base::Result<const api::ecs::ContainerInstance*> named_instance(const Instances& instances,
                                                                 std::string_view name);
 
+struct NamedGpu {
+  const api::ecs::ContainerInstance* instance = nullptr;
+  size_t index = 0;  // Of the GPU on it.
+};
+// The GPU that is meant by its id, the beginning of one id, or, as "node3:2", by its instance, in
+// any of the ways above, and its index there. Errors: "NotFound"; "Ambiguous".
+base::Result<NamedGpu> named_gpu(const Instances& instances, std::string_view name);
+
 }  // namespace cli
