@@ -215,8 +215,18 @@ class AgentKeys(unittest.TestCase):
         self.assertIn("127.0.0.1", told[0])
         self.assertIn(key, told[0])
         instance = first.arn.rsplit("/", 1)[1]
+
+        def said(*words):
+            done = subprocess.run([harness.BERTH, *words, "--data", self.server.data],
+                                  capture_output=True, text=True, timeout=60)
+            return " ".join(done.stdout.split())
+        claim = f"GPU GPU-one claimed by 127.0.0.1 with the key {key}"
+        self.assertIn(claim, said("nodes"))
+        self.assertIn(f"berth token rebind {instance} KEY",
+                      said("doctor", "--docker-host", "tcp://127.0.0.1:1"))
         subprocess.run([harness.BERTH, "token", "rebind", instance, key, "--data", self.server.data],
                        check=True, timeout=30)
+        self.assertNotIn("claimed by", said("nodes"))
         second.register()
         with self.assertRaises(Refused):
             first.register()

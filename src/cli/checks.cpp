@@ -20,8 +20,10 @@
 #include "cli/audit.h"
 #include "cli/client.h"
 #include "cli/installation.h"
+#include "cli/instances.h"
 #include "cli/local_server.h"
 #include "gpu/nvml/nvml_devices.h"
+#include "model/ids.h"
 #include "sqlite/database.h"
 
 namespace cli {
@@ -265,6 +267,33 @@ Check check_port(const std::string& listen, const std::filesystem::path& dir) {
   return {"port", CheckState::Fail,
           base::format("{} cannot be listened on: {}", listen, std::strerror(error)),
           "Choose another one with --listen, such as 127.0.0.1:0 for any free port."};
+}
+
+std::vector<Check> check_claims(const std::filesystem::path& dir) {
+  std::vector<Check> checks;
+  const auto credentials = read_credentials(dir);
+  if (!credentials) return checks;
+  const auto clusters = call<api::ecs::ListClustersResponse>(
+      *credentials, api::ecs_service(), "ListClusters", api::ecs::ListClustersRequest{});
+  if (!clusters) return checks;
+  for (const std::string& cluster : clusters->cluster_arns) {
+    const auto instances = read_instances(*credentials, cluster);
+    if (!instances) continue;
+    for (const api::ecs::ContainerInstance& instance : *instances) {
+      const std::string claim = refused_claim_of(instance);
+      if (claim.empty()) continue;
+      const std::string host = host_name_of(instance);
+      checks.push_back(
+          {"claims", CheckState::Warn,
+           base::format("{} ({}): {}", host,
+                        model::short_id(instance.container_instance_arn.value_or("")), claim),
+           base::format(
+               "If that is {}, installed anew: berth token rebind {} KEY. Otherwise one of "
+               "the two machines is not what it says.",
+               host, model::short_id(instance.container_instance_arn.value_or("")))});
+    }
+  }
+  return checks;
 }
 
 }  // namespace cli

@@ -91,6 +91,11 @@ std::string trouble_of(const api::ecs::ContainerInstance& instance, base::Time n
   return text;
 }
 
+std::string refused_claim_of(const api::ecs::ContainerInstance& instance) {
+  const std::string told = attribute_of(instance, model::attribute_refused_claim);
+  return told.empty() ? told : "refused: " + told;
+}
+
 const api::ecs::ContainerInstance* find_by_arn(const Instances& instances, std::string_view arn) {
   const auto found = std::ranges::find_if(
       instances, [&](const auto& one) { return one.container_instance_arn == arn; });

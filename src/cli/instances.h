@@ -26,6 +26,10 @@ std::string type_of(const api::ecs::ContainerInstance& instance);
 // empty where nothing does.
 std::string trouble_of(const api::ecs::ContainerInstance& instance, base::Time now);
 
+// "refused: GPU GPU-1 claimed by 10.0.0.8 with the key BERTHX at 2026-01-31T12:00:00.000Z": the
+// last claim of another machine to what this one has; empty: none since the server's start.
+std::string refused_claim_of(const api::ecs::ContainerInstance& instance);
+
 // nullptr: there is none with this ARN.
 const api::ecs::ContainerInstance* find_by_arn(const Instances& instances, std::string_view arn);
 

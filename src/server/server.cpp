@@ -303,7 +303,9 @@ class Impl {
         taken = logs_call(std::move(call), wire, request_id, responder);
         break;
       case Destination::Core: {
-        CallWork work{{0, call.action, std::move(call.input), call.caller}, {}};
+        CallWork work{{0, call.action, std::move(call.input), call.caller,
+                       std::string(host_of(call.remote_address))},
+                      {}};
         work.answered = answer_later(std::move(call), wire, request_id, responder);
         taken = core_->try_push(std::move(work));
         break;
@@ -318,7 +320,8 @@ class Impl {
                        Answered answered) {
                   const control::Action* const action = control::find_action("ecs", operation);
                   CHECK(action != nullptr);
-                  Work work = CallWork{{0, action, std::move(input), caller}, std::move(answered)};
+                  Work work =
+                      CallWork{{0, action, std::move(input), caller, {}}, std::move(answered)};
                   if (core_->try_push(std::move(work))) return;
                   std::get<CallWork>(work).answered(base::fail(too_busy()));
                 },
