@@ -73,6 +73,8 @@ class Audit(unittest.TestCase):
                          [one["requestID"] for one in self.entries("--principal", agent.arn)
                           if one["eventName"] == "RunTask"])
         self.assertIn("AccessDeniedException", self.berth("audit", "--refused"))
+        # Who has exchanged the two halves of a key.
+        self.assertEqual(400, self.server.call("ListClusters", {}, key=secret, secret=key).status)
         with open(self.path) as file:
             text = file.read()
         for kept_out in ("VALUE-OF-A", secret, self.server.secret):

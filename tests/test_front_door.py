@@ -224,7 +224,7 @@ class AgentKeys(unittest.TestCase):
         self.assertIn(claim, said("nodes"))
         self.assertIn(f"berth token rebind {instance} KEY",
                       said("doctor", "--docker-host", "tcp://127.0.0.1:1"))
-        subprocess.run([harness.BERTH, "token", "rebind", instance, key, "--data", self.server.data],
+        subprocess.run([harness.BERTH, "token", "rebind", instance[:8], key, "--data", self.server.data],
                        check=True, timeout=30)
         self.assertNotIn("claimed by", said("nodes"))
         second.register()

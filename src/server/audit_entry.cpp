@@ -129,6 +129,8 @@ bool is_flagged(const api::Any& value, std::string_view name) {
 }
 
 void append_cut(std::string& out, std::string_view text) {
+  // A join token in place of its id, which stands before its secret (auth/key_derivation.h).
+  if (text.starts_with("berth-join.")) text = text.substr(0, text.rfind('.'));
   if (text.size() > longest_text) {
     size_t end = longest_text;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -302,6 +304,13 @@ bool is_refusal(const base::Error& error) {
   return std::ranges::find(refusal_codes, error.code) != refusal_codes.end();
 }
 
+std::string claimed_key_id(std::string_view text) {
+  constexpr size_t longest_id = 32;  // Secrets are longer, and of small letters too.
+  const bool plain = std::ranges::all_of(
+      text, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); });
+  return plain && text.size() <= longest_id ? std::string(text) : std::string();
+}
+
 std::string named_members(const api::Any& input) {
   JsonObject out;
   for (const api::Member& member : input.shape().members) {
@@ -326,8 +335,9 @@ std::string audit_line(const AuditedCall& call, const AuditedResult& result) {
     out.raw("responseElements", response_elements(*result));
   } else {
     out.text("errorCode", result.error().code);
-    // That of another error may repeat what was in the input.
-    if (is_refusal(result.error())) out.text("errorMessage", result.error().message);
+    // That of another error may repeat what was in the input, and that of a signature which was not
+    // found good may repeat what stood in place of a key's id.
+    if (is_refusal(result.error()) && call.caller) out.text("errorMessage", result.error().message);
   }
   return std::move(out).end() + "\n";
 }

@@ -40,6 +40,10 @@ bool is_audited(const api::Service& service, const api::Operation& operation, co
 // its line.
 bool is_refusal(const base::Error& error);
 
+// The access key id that a request names, where it looks like one: who has taken a secret for an id
+// must not find it in a file. Else empty.
+std::string claimed_key_id(std::string_view text);
+
 // The members of a request that a line may show, as a JSON object.
 std::string named_members(const api::Any& input);
 

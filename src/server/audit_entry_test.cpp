@@ -81,6 +81,18 @@ TEST(AuditEntry, a_refusal_says_why_and_another_error_only_its_code) {
   EXPECT_TRUE(line("ClientException")["errorMessage"].is_null());
 }
 
+TEST(AuditEntry, what_stood_in_place_of_a_key_is_not_told) {
+  EXPECT_EQ("BERTHA2345", claimed_key_id("BERTHA2345"));
+  EXPECT_EQ("", claimed_key_id("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"));
+  EXPECT_EQ("", claimed_key_id("A B"));
+  AuditedCall call = run_task_call();
+  call.caller.reset();
+  const auto line = *json::parse(
+      audit_line(call, base::fail("InvalidSignatureException", "the credential SECRET is none")));
+  EXPECT_EQ("InvalidSignatureException", line["errorCode"].text_or(""));
+  EXPECT_TRUE(line["errorMessage"].is_null());
+}
+
 TEST(AuditEntry, callers_are_told_apart) {
   const auto identity = [](std::optional<auth::Caller> caller, std::string claimed = {}) {
     AuditedCall call = run_task_call();
@@ -160,6 +172,8 @@ TEST(AuditEntry, resources_are_named_and_values_are_not) {
   parameter.value = "VALUE";
   EXPECT_EQ(R"({"Name":"/db"})", named(std::move(parameter)));
   EXPECT_EQ("{}", named(api::berth::JoinClusterRequest{.token = "TOKEN", .agent_name = "NAME"}));
+  EXPECT_EQ(R"({"id":"berth-join.a1b2"})",
+            named(api::berth::DeleteAgentKeyRequest{.id = "berth-join.a1b2.SECRET"}));
   api::berth::CreateAgentKeyResponse made;
   made.access_key_id = "AKID";
   made.secret_access_key = "SECRET";

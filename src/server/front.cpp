@@ -165,7 +165,7 @@ AuditedCall claimed_call(const net::HttpRequest& request, std::string request_id
   return {.time = now,
           .request_id = std::move(request_id),
           .caller = {},
-          .claimed_key = claim ? auth::shown(claim->access_key_id()) : std::string(),
+          .claimed_key = claim ? claimed_key_id(claim->access_key_id()) : std::string(),
           .remote_address = request.remote_address,
           .service = service == nullptr ? std::string() : std::string(service->name),
           .operation = auth::shown(target.substr(target.rfind('.') + 1)),
