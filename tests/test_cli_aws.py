@@ -106,6 +106,30 @@ class AwsCli(unittest.TestCase):
             f'aws ecs create-cluster --cluster-name elsewhere >/dev/null; "{BERTH}" tasks --all '
             '--cluster elsewhere'))
 
+    def test_a_profile_of_aws_names_the_server_and_keys_of_agents_are_made_from_anywhere(self):
+        folder = tempfile.mkdtemp(prefix="berth-aws-")
+        self.addCleanup(shutil.rmtree, folder)
+        with open(f"{folder}/config", "w") as file:
+            file.write(f"[profile lab]\nendpoint_url = {server.url}\nregion = {server.region}\n")
+        with open(f"{folder}/credentials", "w") as file:
+            file.write(f"[lab]\naws_access_key_id = {server.key}\n"
+                       f"aws_secret_access_key = {server.secret}\n")
+        environment = {"HOME": "/nonexistent", "PATH": os.environ["PATH"], "AWS_PROFILE": "lab",
+                       "AWS_CONFIG_FILE": f"{folder}/config",
+                       "AWS_SHARED_CREDENTIALS_FILE": f"{folder}/credentials"}
+
+        def berth(*words):
+            done = subprocess.run([BERTH, *words], capture_output=True, text=True, timeout=60,
+                                  env=environment)
+            self.assertEqual(0, done.returncode, done.stderr)
+            return done.stdout
+
+        self.assertIn("p3.8xlarge", berth("nodes"))
+        token = json.loads(berth("token", "create", "--json"))["tokenId"]
+        self.assertIn(token, berth("token", "list"))
+        berth("token", "revoke", token)
+        self.assertNotIn(token, berth("token", "list"))
+
     def test_an_error_is_shown_with_its_code(self):
         done = bash("aws ecs list-tasks --cluster absent", check=False)
         self.assertNotEqual(0, done.returncode)

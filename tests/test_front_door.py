@@ -2,8 +2,11 @@
 
 Everything here is done by one thread, from the same address as the calls that must succeed."""
 
+import os
+import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -177,6 +180,28 @@ class AgentKeys(unittest.TestCase):
             agent.wire.call("DiscoverPollEndpoint", {"containerInstance": agent.arn})
         self.assertEqual((1006, 1006), (other.acs.close_code, other.tcs.close_code))
 
+    def test_a_token_from_a_file_or_standard_input_is_in_no_list_of_processes(self):
+        made = self.server.call("CreateJoinToken", {"uses": 2}, service="berth",
+                                target="BerthV20260101.CreateJoinToken").json()["token"]
+        folder = tempfile.mkdtemp(prefix="berth-token-")
+        self.addCleanup(shutil.rmtree, folder)
+        with open(f"{folder}/token", "w") as file:
+            file.write(made + "\n")
+        for number, source in enumerate((["--token-file", f"{folder}/token"], ["--token", "-"])):
+            data = f"{folder}/agent{number}"
+            with open(f"{folder}/token") as token:
+                agent = subprocess.Popen(
+                    [harness.BERTH, "agent", "--server", self.server.url, "--data", data,
+                     "--emulate", "c5.large", *source], stdin=token, stderr=subprocess.PIPE,
+                    stdout=subprocess.PIPE, text=True, env={
+                        **os.environ, **self.server.docker.environment()})
+            self.addCleanup(agent.communicate)
+            self.addCleanup(agent.terminate)
+            wait_for(lambda: os.path.exists(f"{data}/agent-key.json") and
+                     "accessKeyId" in open(f"{data}/agent-key.json").read(), "it has joined")
+            with open(f"/proc/{agent.pid}/cmdline") as line:
+                self.assertNotIn(made, line.read())
+
     def test_a_gpu_of_another_is_refused_and_told_until_the_operator_says_it_is_the_same_machine(self):
         first = self.agent(gpus=["GPU-one"])
         first.register()
@@ -190,8 +215,18 @@ class AgentKeys(unittest.TestCase):
         self.assertIn("127.0.0.1", told[0])
         self.assertIn(key, told[0])
         instance = first.arn.rsplit("/", 1)[1]
-        subprocess.run([harness.BERTH, "token", "rebind", instance, key, "--data", self.server.data],
+
+        def said(*words):
+            done = subprocess.run([harness.BERTH, *words, "--data", self.server.data],
+                                  capture_output=True, text=True, timeout=60)
+            return " ".join(done.stdout.split())
+        claim = f"GPU GPU-one claimed by 127.0.0.1 with the key {key}"
+        self.assertIn(claim, said("nodes"))
+        self.assertIn(f"berth token rebind {instance} KEY",
+                      said("doctor", "--docker-host", "tcp://127.0.0.1:1"))
+        subprocess.run([harness.BERTH, "token", "rebind", instance[:8], key, "--data", self.server.data],
                        check=True, timeout=30)
+        self.assertNotIn("claimed by", said("nodes"))
         second.register()
         with self.assertRaises(Refused):
             first.register()

@@ -185,7 +185,7 @@ class Release(unittest.TestCase):
     def test_a_gpu_that_is_not_there_cannot_be_cleared(self):
         refused = berth("gpus", "clear", "GPU-nowhere", check=False)
         self.assertEqual(1, refused.returncode)
-        self.assertIn("has no GPU GPU-nowhere", refused.stderr.decode())
+        self.assertIn("there is no GPU GPU-nowhere", refused.stderr.decode())
 
 
 if __name__ == "__main__":

@@ -44,8 +44,10 @@ std::string without_scheme(const std::string& url) {
   return at == std::string::npos ? url : url.substr(at + 3);
 }
 
+}  // namespace
+
 // {"authorizationData": [{"authorizationToken": base64 of "AWS:password", "proxyEndpoint": ..}]}
-SetupResult<docker::RegistryAuth> parse_token(const std::string& body, const std::string& where) {
+SetupResult<docker::RegistryAuth> parse_ecr_token(std::string_view body, std::string_view where) {
   const auto value = json::parse(body);
   const auto unreadable = [&] {
     return fail(core::Cause::Other,
@@ -60,8 +62,6 @@ SetupResult<docker::RegistryAuth> parse_token(const std::string& body, const std
                               .password = token->substr(colon + 1),
                               .server = without_scheme(data["proxyEndpoint"].text_or(""))};
 }
-
-}  // namespace
 
 SetupResult<docker::RegistryAuth> fetch_ecr_auth(const EcrAccess& access,
                                                  const acs::EcrAuthData& registry,
@@ -81,7 +81,7 @@ SetupResult<docker::RegistryAuth> fetch_ecr_auth(const EcrAccess& access,
   ids.push(registry.registry_id);
   const auto answer = (*client)->send(ecr_service, "GetAuthorizationToken",
                                       json::print(json::Value::object({{"registryIds", ids}})));
-  if (answer) return parse_token(*answer, where);
+  if (answer) return parse_ecr_token(*answer, where);
   const bool refused = answer.error().kind == ApiError::Kind::Refused;
   return fail(refused ? core::Cause::Denied : core::Cause::Other,
               base::format("{} gives no token for the registry {} in {}: {}: {}.{}", where,

@@ -16,4 +16,8 @@ SetupResult<docker::RegistryAuth> fetch_ecr_auth(const EcrAccess& access,
                                                  const acs::EcrAuthData& registry,
                                                  base::Clock& clock);
 
+// The login in an answer of GetAuthorizationToken. `where` it comes from, for the message.
+// Errors: Cause::Other.
+SetupResult<docker::RegistryAuth> parse_ecr_token(std::string_view body, std::string_view where);
+
 }  // namespace agent

@@ -24,19 +24,6 @@ std::string element(std::string_view xml, std::string_view tag) {
   return std::string(xml.substr(begin + open.size(), end - begin - open.size()));
 }
 
-std::unexpected<base::Error> error_of_s3(const ObjectLocation& location,
-                                         const net::HttpResponse& response) {
-  const std::string code = element(response.body, "Code");
-  const std::string message = element(response.body, "Message");
-  return base::fail(
-      code.empty() ? "HttpError" : code,
-      base::format("s3://{}/{}: {} (HTTP {}); the role or key that reads it needs s3:GetObject "
-                   "there",
-                   location.bucket, location.key,
-                   message.empty() ? std::string(net::reason_phrase(response.status)) : message,
-                   response.status));
-}
-
 base::Result<std::string> read_host_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -84,6 +71,17 @@ base::Result<ObjectLocation> parse_object_location(std::string_view text) {
   return ObjectLocation{std::string(rest.substr(0, slash)), std::string(rest.substr(slash + 1))};
 }
 
+base::Error error_of_s3(const ObjectLocation& location, const net::HttpResponse& response) {
+  const std::string code = element(response.body, "Code");
+  const std::string message = element(response.body, "Message");
+  return {code.empty() ? "HttpError" : code,
+          base::format("s3://{}/{}: {} (HTTP {}); the role or key that reads it needs s3:GetObject "
+                       "there",
+                       location.bucket, location.key,
+                       message.empty() ? std::string(net::reason_phrase(response.status)) : message,
+                       response.status)};
+}
+
 base::Result<std::string> fetch_object(const ObjectStore& store, const ObjectLocation& location,
                                        base::Time now) {
   const std::string endpoint = store.endpoint.empty()
@@ -107,7 +105,7 @@ base::Result<std::string> fetch_object(const ObjectStore& store, const ObjectLoc
   for (auto& [name, value] : signature) request.headers.push_back({name, std::move(value)});
   const auto client = TRY(net::HttpClient::create(url));
   net::HttpResponse response = TRY(client->request(request, {.max_body_bytes = most_bytes}));
-  if (response.status != 200) return error_of_s3(location, response);
+  if (response.status != 200) return base::fail(error_of_s3(location, response));
   return std::move(response.body);
 }
 

@@ -10,6 +10,7 @@
 #include "auth/signer.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "net/http.h"
 
 namespace agent {
 
@@ -35,6 +36,9 @@ struct ObjectStore {
   std::string region;
   auth::Credentials credentials;
 };
+
+// What an answer of S3 that is no object means. Errors: that one; see fetch_object.
+base::Error error_of_s3(const ObjectLocation& location, const net::HttpResponse& response);
 
 // GET of the object, signed, the bucket in the path. Blocks. Errors: S3's own code, with a message
 // that names the object; those of net::HttpClient.

@@ -51,6 +51,12 @@ base::Result<void> allow_agent(const Caller& caller, const AgentAccess& agent,
     return denied(caller, action,
                   base::format("its key is for an agent of the cluster {}", agent.cluster));
   }
+  // A task waits on no instance, and a task definition is of none.
+  if (action == "ecs:ListTagsForResource" && !ask.resource.empty() &&
+      ask.container_instance.empty()) {
+    return denied(caller, action,
+                  "its key reads the tags of its own container instance and of the tasks on it");
+  }
   if (ask.container_instance.empty() || ask.container_instance == agent.container_instance) {
     return {};
   }

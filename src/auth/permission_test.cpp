@@ -45,6 +45,25 @@ TEST(Allow, an_agents_key_is_bound_to_its_cluster_and_instance) {
             "AccessDeniedException");
 }
 
+// As the agent asks for the metadata of its tasks; the core says which instance a task is on.
+TEST(Allow, an_agents_key_reads_the_tags_of_its_instance_and_of_the_tasks_on_it) {
+  const Caller caller = agent("default", "arn:one");
+  const auto may = [&](std::string_view cluster, std::string_view instance, std::string_view arn) {
+    return allow(caller, {.service = "ecs",
+                          .operation = "ListTagsForResource",
+                          .cluster = cluster,
+                          .container_instance = instance,
+                          .resource = arn})
+        .has_value();
+  };
+  EXPECT_TRUE(may("default", "arn:one", "arn:one"));
+  EXPECT_TRUE(may("default", "arn:one", "arn:task-on-one"));
+  EXPECT_FALSE(may("default", "arn:two", "arn:task-on-two"));
+  EXPECT_FALSE(may("default", "", "arn:task-that-waits"));
+  EXPECT_FALSE(may("default", "", "arn:service"));
+  EXPECT_FALSE(may("", "", "arn:task-definition"));
+}
+
 TEST(Allow, an_agents_key_that_has_registered_nothing_is_no_instance_yet) {
   const Caller caller = agent("default", "");
   for (const std::string_view operation :

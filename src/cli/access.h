@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/aws_profile.h"
 #include "cli/installation.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name.
@@ -18,13 +19,14 @@ namespace cli {
 void add_access_option(CLI::App& command, std::string& data);
 
 // --data names a server's directory on this machine. Without it the environment counts, as `berth
-// env` prints it: AWS_ENDPOINT_URL_ECS or AWS_ENDPOINT_URL with a key, which does from any machine.
-// Else it is the default directory. Errors: those of read_credentials, "NotFound" with both ways.
+// env` prints it: AWS_ENDPOINT_URL_ECS or AWS_ENDPOINT_URL with a key, which does from any machine;
+// what it does not say, the profile of AWS_PROFILE may. Else it is the default directory.
+// Errors: those of read_credentials, "NotFound" with all ways.
 base::Result<Credentials> find_server(const std::string& data);
 
 // Its rules about the environment: "" stands for a variable that is not set. nullopt: the
-// environment names no server, or only a part of what it takes.
+// environment and the profile name no server, or only a part of what it takes.
 std::optional<Credentials> server_in_environment(
-    const std::function<std::string(const char*)>& variable);
+    const std::function<std::string(const char*)>& variable, const AwsProfile& profile = {});
 
 }  // namespace cli

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <memory>
 
@@ -31,7 +32,7 @@ struct AgentCommand {
   std::string host_address;
   std::string docker_host;
   std::string ca_file;
-  std::string token;
+  TokenSource token;
   bool stop_tasks_on_exit = false;
   TaskSettings tasks;
 };
@@ -53,12 +54,25 @@ base::Result<void> take_key(const AgentCommand& options, agent::AgentOptions& ma
   made.region = region_of(options);
   made.cluster = options.cluster;
   const bool in_environment = !made.access_key_id.empty() && !made.secret_access_key.empty();
-  const std::string token = options.token.empty() ? environment("BERTH_TOKEN") : options.token;
-  if (token.empty() && in_environment) return {};
-  const JoinedKey key = TRY(join({.servers = options.servers,
-                                  .token = token,
-                                  .data_dir = std::filesystem::absolute(options.data),
-                                  .trust = made.tls}));
+  if (!options.token.text.empty() && options.token.text != "-") {
+    base::log_warning(
+        "every user of this machine can read the token of --token in the list of processes: use "
+        "--token-file FILE, `--token -` for standard input, or BERTH_TOKEN");
+  }
+  const auto token = read_token(options.token, environment("BERTH_TOKEN"), [] {
+    return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  });
+  if (token && token->empty() && in_environment) return {};
+  auto joined = join({.servers = options.servers,
+                      .token = token.value_or(""),
+                      .data_dir = std::filesystem::absolute(options.data),
+                      .trust = made.tls});
+  if (!token) {
+    // Whoever has joined may have removed the file.
+    if (!joined) return base::fail(token.error());
+    base::log_warning("this machine goes on with the key that it has: {}", token.error().message);
+  }
+  const JoinedKey key = TRY(std::move(joined));
   made.access_key_id = key.access_key_id;
   made.secret_access_key = key.secret_access_key;
   made.session_token.clear();
@@ -164,10 +178,15 @@ void add_agent(CLI::App& app, Action& action) {
                       "Certificates to trust for https (the server's ca.pem); by default the "
                       "system's.");
   command->add_option(
-      "--token", options->token,
-      "Join token, also read from BERTH_TOKEN: exchanged for a key of this machine's "
-      "own, which is kept in the directory of --data. It names the cluster. A new one, of "
-      "`berth token rotate`, replaces that key.");
+      "--token-file", options->token.file,
+      "File with the join token, which is exchanged for a key of this machine's own, kept in the "
+      "directory of --data. It names the cluster. A new one, of `berth token rotate`, replaces "
+      "that key. Without it BERTH_TOKEN is read.");
+  command
+      ->add_option("--token", options->token.text,
+                   "The join token itself, which others on this machine then see in the list of "
+                   "processes; \"-\" reads it from standard input.")
+      ->excludes("--token-file");
   add_task_settings(*command, options->tasks);
   command->add_flag("--stop-tasks-on-exit", options->stop_tasks_on_exit,
                     "Stop all tasks when the agent stops.");

@@ -17,10 +17,13 @@
 #include "api/generated/ecs.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "cli/audit.h"
 #include "cli/client.h"
 #include "cli/installation.h"
+#include "cli/instances.h"
 #include "cli/local_server.h"
 #include "gpu/nvml/nvml_devices.h"
+#include "model/ids.h"
 #include "sqlite/database.h"
 
 namespace cli {
@@ -138,6 +141,22 @@ Check check_access(const std::filesystem::path& dir) {
   return check;
 }
 
+Check check_audit(const std::filesystem::path& dir, const AuditState& state) {
+  const std::string path = (dir / audit_file).string();
+  Check check{.name = audit_file, .detail = base::format("{} tells of every change", path)};
+  if (state.not_written > 0) {
+    check.state = CheckState::Warn;
+    check.detail = base::format("{} calls have no line in {}, the last of them before {}",
+                                state.not_written, path, state.last_loss);
+    check.todo = "Its disk was full or failed then: see the server's log.";
+  } else if (!state.private_mode) {
+    check.state = CheckState::Warn;
+    check.detail = base::format("others can read {}", path);
+    check.todo = base::format("chmod 600 {}", path);
+  }
+  return check;
+}
+
 }  // namespace
 
 Check check_docker(const std::string& host, const docker::Result<docker::RuntimeInfo>& info) {
@@ -231,6 +250,8 @@ std::vector<Check> check_data_dir(const std::filesystem::path& dir) {
     std::error_code ignored;
     if (std::filesystem::exists(dir / name, ignored)) checks.push_back(check_file(dir / name));
   }
+  const AuditState audit = audit_state(dir);
+  if (audit.there) checks.push_back(check_audit(dir, audit));
   return checks;
 }
 
@@ -246,6 +267,33 @@ Check check_port(const std::string& listen, const std::filesystem::path& dir) {
   return {"port", CheckState::Fail,
           base::format("{} cannot be listened on: {}", listen, std::strerror(error)),
           "Choose another one with --listen, such as 127.0.0.1:0 for any free port."};
+}
+
+std::vector<Check> check_claims(const std::filesystem::path& dir) {
+  std::vector<Check> checks;
+  const auto credentials = read_credentials(dir);
+  if (!credentials) return checks;
+  const auto clusters = call<api::ecs::ListClustersResponse>(
+      *credentials, api::ecs_service(), "ListClusters", api::ecs::ListClustersRequest{});
+  if (!clusters) return checks;
+  for (const std::string& cluster : clusters->cluster_arns) {
+    const auto instances = read_instances(*credentials, cluster);
+    if (!instances) continue;
+    for (const api::ecs::ContainerInstance& instance : *instances) {
+      const std::string claim = refused_claim_of(instance);
+      if (claim.empty()) continue;
+      const std::string host = host_name_of(instance);
+      checks.push_back(
+          {"claims", CheckState::Warn,
+           base::format("{} ({}): {}", host,
+                        model::short_id(instance.container_instance_arn.value_or("")), claim),
+           base::format(
+               "If that is {}, installed anew: berth token rebind {} KEY. Otherwise one of "
+               "the two machines is not what it says.",
+               host, model::short_id(instance.container_instance_arn.value_or("")))});
+    }
+  }
+  return checks;
 }
 
 }  // namespace cli

@@ -30,4 +30,8 @@ std::vector<Check> check_data_dir(const std::filesystem::path& dir);
 // That the address can be listened on, or that the server of `dir` already does.
 Check check_port(const std::string& listen, const std::filesystem::path& dir);
 
+// Claims of other machines to the GPUs and ids of container instances that the running server of
+// `dir` has refused, a check each; nothing without one.
+std::vector<Check> check_claims(const std::filesystem::path& dir);
+
 }  // namespace cli

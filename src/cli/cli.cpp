@@ -22,6 +22,7 @@ constexpr const char* examples = R"text(Examples:
   berth nodes                        which machines there are, and what is free
   berth explain train                why the task would go where, or nowhere
   berth token create                 what another machine needs to join
+  berth audit --since 1h             who has changed what
   berth doctor                       what is missing on this machine
 
 )text";
@@ -63,6 +64,7 @@ int run(int argc, char** argv) {
   add_tasks(app, action);
   add_gpus(app, action);
   add_nodes(app, action);
+  add_audit(app, action);
   add_doctor(app, action);
   add_backup(app, action);
   add_restore(app, action);

@@ -25,6 +25,7 @@ void add_exec(CLI::App& app, Action& action);
 void add_tasks(CLI::App& app, Action& action);
 void add_gpus(CLI::App& app, Action& action);
 void add_nodes(CLI::App& app, Action& action);
+void add_audit(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_backup(CLI::App& app, Action& action);
 void add_restore(CLI::App& app, Action& action);

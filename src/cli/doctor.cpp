@@ -48,6 +48,7 @@ std::vector<Check> all_checks(const DoctorCommand& options) {
   checks.push_back(check_clock());
   for (Check& check : check_data_dir(dir)) checks.push_back(std::move(check));
   checks.push_back(check_port(options.listen, dir));
+  for (Check& check : check_claims(dir)) checks.push_back(std::move(check));
   return checks;
 }
 

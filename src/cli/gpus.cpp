@@ -74,13 +74,10 @@ void add_rows(const api::ecs::ContainerInstance& instance, base::Time now, std::
   }
 }
 
-base::Result<std::vector<Row>> read_rows(const Credentials& credentials,
-                                         const std::string& cluster) {
+std::vector<Row> rows_of(const Instances& instances) {
   const base::Time now = base::SystemClock().now();
   std::vector<Row> rows;
-  for (const auto& instance : TRY(read_instances(credentials, cluster))) {
-    add_rows(instance, now, rows);
-  }
+  for (const auto& instance : instances) add_rows(instance, now, rows);
   return rows;
 }
 
@@ -168,7 +165,7 @@ void print_rows(const std::vector<Row>& rows) {
 
 base::Result<int> show_gpus(const GpusCommand& options) {
   const Credentials credentials = TRY(find_server(options.data));
-  const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
+  const std::vector<Row> rows = rows_of(TRY(read_instances(credentials, options.cluster)));
   if (options.json) {
     json::Value all = json::Value::array();
     for (const Row& row : rows) all.push(gpu_as_json(row));
@@ -181,15 +178,13 @@ base::Result<int> show_gpus(const GpusCommand& options) {
   return 0;
 }
 
-base::Result<const Row*> quarantined_row(const std::vector<Row>& rows, const std::string& gpu,
-                                         const GpusCommand& options) {
-  const auto found =
-      std::ranges::find_if(rows, [&](const Row& row) { return row.gpu.gpu_id == gpu; });
-  if (found == rows.end()) {
-    return base::fail("NotFound", base::format("the cluster {} has no GPU {}; `berth gpus` lists "
-                                               "those that it has",
-                                               options.cluster, gpu));
-  }
+base::Result<const Row*> quarantined_row(const Instances& instances, const std::vector<Row>& rows,
+                                         const std::string& gpu) {
+  const NamedGpu named = TRY(named_gpu(instances, gpu));
+  const auto found = std::ranges::find_if(rows, [&](const Row& row) {
+    return row.instance_arn == named.instance->container_instance_arn && row.index == named.index;
+  });
+  CHECK(found != rows.end());
   if (found->gpu.state == "QUARANTINED") return &*found;
   return base::fail("InvalidParameterException",
                     base::format("GPU {} is {}; only a QUARANTINED one can be cleared", gpu,
@@ -198,27 +193,28 @@ base::Result<const Row*> quarantined_row(const std::vector<Row>& rows, const std
 
 base::Result<int> clear(const GpusCommand& options) {
   const Credentials credentials = TRY(find_server(options.data));
-  const std::vector<Row> rows = TRY(read_rows(credentials, options.cluster));
+  const Instances instances = TRY(read_instances(credentials, options.cluster));
+  const std::vector<Row> rows = rows_of(instances);
   std::map<std::string, api::ecs::UpdateContainerInstancesStateRequest> requests;  // By instance.
   for (const std::string& gpu : options.clear) {
-    const Row* const row = TRY(quarantined_row(rows, gpu, options));
+    const Row* const row = TRY(quarantined_row(instances, rows, gpu));
     auto& request = requests[row->instance_arn];
     request.cluster = options.cluster;
     request.container_instances = {row->instance_arn};
     // The wire needs a status; a call that clears GPUs leaves the instance's alone.
     request.status = api::ecs::ContainerInstanceStatus::Active;
-    request.berth_clear_gpu_ids.push_back(gpu);
+    request.berth_clear_gpu_ids.push_back(row->gpu.gpu_id.value_or(""));
   }
+  json::Value cleared = json::Value::array();
   for (const auto& [arn, request] : requests) {
     TRY(call<api::ecs::UpdateContainerInstancesStateResponse>(
         credentials, api::ecs_service(), "UpdateContainerInstancesState", request));
     for (const std::string& gpu : request.berth_clear_gpu_ids) {
       if (!options.json) print_line(base::format("cleared: {} of {}", gpu, arn));
+      cleared.push(gpu);
     }
   }
   if (options.json) {
-    json::Value cleared = json::Value::array();
-    for (const std::string& gpu : options.clear) cleared.push(gpu);
     print_line(json::print(json::Value::object({{"cleared", std::move(cleared)}})));
   }
   return 0;
@@ -245,7 +241,10 @@ void add_gpus(CLI::App& app, Action& action) {
       "Give quarantined GPUs back, after you have looked that nothing is on them: with nvidia-smi "
       "on their machine.");
   add_common(*clearing, *options);
-  clearing->add_option("GPU-ID", options->clear, "The GPUs, as `berth gpus` lists them.")
+  clearing
+      ->add_option("GPU", options->clear,
+                   "The GPUs, as `berth gpus` lists them: an id, how it begins, or a host (or the "
+                   "instance's id) and the number: node3:2.")
       ->required();
   clearing->callback([&action, options] { action = [options] { return clear(*options); }; });
 }

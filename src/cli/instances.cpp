@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "cli/client.h"
 #include "cli/names.h"
 #include "cli/terminal.h"
@@ -90,6 +91,11 @@ std::string trouble_of(const api::ecs::ContainerInstance& instance, base::Time n
   return text;
 }
 
+std::string refused_claim_of(const api::ecs::ContainerInstance& instance) {
+  const std::string told = attribute_of(instance, model::attribute_refused_claim);
+  return told.empty() ? told : "refused: " + told;
+}
+
 const api::ecs::ContainerInstance* find_by_arn(const Instances& instances, std::string_view arn) {
   const auto found = std::ranges::find_if(
       instances, [&](const auto& one) { return one.container_instance_arn == arn; });
@@ -106,6 +112,29 @@ base::Result<const api::ecs::ContainerInstance*> named_instance(const Instances&
                          instance.ec2_instance_id.value_or("")}});
   }
   return &instances[TRY(pick(named, name, "container instance", "berth nodes"))];
+}
+
+base::Result<NamedGpu> named_gpu(const Instances& instances, std::string_view name) {
+  std::vector<Named> named;
+  std::vector<NamedGpu> gpus;
+  for (const auto& instance : instances) {
+    for (size_t index = 0; index < instance.berth_gpus.size(); ++index) {
+      named.push_back({.id = instance.berth_gpus[index].gpu_id.value_or(""), .other_names = {}});
+      gpus.push_back({&instance, index});
+    }
+  }
+  auto found = pick(named, name, "GPU", "berth gpus");
+  if (found) return gpus[*found];
+  const size_t colon = name.rfind(':');
+  const auto index = colon == std::string_view::npos
+                         ? std::nullopt
+                         : base::parse_number<size_t>(name.substr(colon + 1));
+  if (!index) return std::unexpected(std::move(found).error());
+  const auto* const instance = TRY(named_instance(instances, name.substr(0, colon)));
+  if (*index < instance->berth_gpus.size()) return NamedGpu{instance, *index};
+  return base::fail("NotFound",
+                    base::format("{} has {} GPUs, counted from 0; `berth gpus` lists them",
+                                 host_name_of(*instance), instance->berth_gpus.size()));
 }
 
 }  // namespace cli

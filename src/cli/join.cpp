@@ -1,5 +1,7 @@
 #include "cli/join.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -10,6 +12,7 @@
 #include "api/service.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "cli/installation.h"
 #include "crypto/crypto.h"
 #include "json/value.h"
@@ -117,6 +120,28 @@ base::Result<JoinedKey> exchange(const JoinOptions& options, JoinedKey key) {
 
 }  // namespace
 
+base::Result<std::string> read_token(const TokenSource& source, const std::string& environment,
+                                     const std::function<std::string()>& read_input) {
+  if (source.text.empty() && source.file.empty()) return environment;
+  if (!source.text.empty() && source.text != "-") return source.text;
+  std::string text;
+  if (source.text == "-") {
+    text = read_input();
+  } else {
+    std::ifstream file(source.file, std::ios::binary);
+    if (!file) {
+      return base::fail("IoError", base::format("--token-file {} cannot be read: {}.", source.file,
+                                                std::strerror(errno)));
+    }
+    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  std::string token(base::trimmed(text, " \t\r\n"));
+  if (!token.empty()) return token;
+  return base::fail("InvalidParameterException",
+                    base::format("{} holds no join token; `berth token create` makes one.",
+                                 source.file.empty() ? "standard input" : source.file));
+}
+
 base::Result<JoinedKey> join(const JoinOptions& options) {
   TRY_VOID(make_data_dir(options.data_dir));
   JoinedKey key = TRY(stored_key(options));
@@ -125,10 +150,11 @@ base::Result<JoinedKey> join(const JoinOptions& options) {
       options.token.empty() ? std::string() : crypto::to_hex(crypto::sha256(options.token));
   if (has_key && (digest.empty() || digest == key.token_digest)) return key;
   if (options.token.empty()) {
-    return base::fail("MissingCredentials",
-                      "this machine has no key of the server: give --token with what `berth token "
-                      "create` prints on the server's machine, or set AWS_ACCESS_KEY_ID and "
-                      "AWS_SECRET_ACCESS_KEY");
+    return base::fail(
+        "MissingCredentials",
+        "this machine has no key of the server: give --token-file with a file of what "
+        "`berth token create` prints on the server's machine, or set AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY");
   }
   // The name first: after a crash in the middle the exchange is repeated under the same.
   if (!has_key) TRY_VOID(store(options, key));

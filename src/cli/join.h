@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,18 @@ struct JoinOptions {
   std::filesystem::path data_dir;
   net::TlsClientOptions trust;
 };
+
+// Where a join token comes from.
+struct TokenSource {
+  std::string text;  // As it was given; "-": standard input has it.
+  std::string file;  // Its path; empty: none was given.
+};
+// The token, without blanks around it; empty where none is given. `environment` is what
+// BERTH_TOKEN has, which counts last. Reads standard input through `read_input`.
+// Errors: "IoError" for a file that cannot be read; "InvalidParameterException" for a file or an
+// input without one.
+base::Result<std::string> read_token(const TokenSource& source, const std::string& environment,
+                                     const std::function<std::string()>& read_input);
 
 // The stored key, else the one that the token is exchanged for; it is on the disk when this
 // returns, readable by its owner only. A token that was not shown before is exchanged although

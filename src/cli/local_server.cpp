@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/audit.h"
 #include "cli/client.h"
 #include "cli/data_check.h"
 #include "net/http.h"
@@ -21,6 +22,7 @@
 namespace cli {
 namespace {
 
+constexpr base::Milliseconds between_looks_at_certificate{10'000};
 constexpr int64_t most_quota_mib = int64_t{1} << 30;
 
 base::LogLevel level_of(const std::string& text) {
@@ -143,6 +145,9 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   made.settings.machines.join_within = std::chrono::seconds(options.machine_join_seconds);
   auto tls = TRY(server_tls(options.tls, dir, tls_names(options, address), clock.now()));
   if (tls) made.tls = tls->options;
+  made.audit = {.path = (dir / audit_file).string(),
+                .file_bytes = options.audit_file_mib << 20,
+                .files = options.audit_files};
   made.secrets_path = (dir / "secrets.db").string();
   made.secrets_key = TRY(ensure_key_file(dir / "secrets.key"));
   made.settings.master_key = TRY(ensure_key_file(dir / "master.key"));
@@ -156,7 +161,10 @@ base::Result<LocalServer> start_on(const std::filesystem::path& dir, const Serve
   local.credentials.url = TRY(local_url(options, *local.server, tls));
   local.credentials.advertised_url = options.advertise;
   local.credentials.ca_file = tls ? tls->authority_file : std::string();
-  if (tls) local.trust.ca_pem = tls->authority_pem;
+  if (tls) {
+    local.trust.ca_pem = tls->authority_pem;
+    local.renewal.emplace(options.tls, dir, tls_names(options, address), tls->options);
+  }
   TRY_VOID(write_credentials(dir, local.credentials));
   TRY_VOID(ensure_cluster(local.credentials, options.cluster));
   return local;
@@ -226,6 +234,16 @@ void add_server_options(CLI::App& command, ServerCommand& options) {
                   "group are removed. 0: no limit.")
       ->check(CLI::Range(int64_t{0}, most_quota_mib))
       ->capture_default_str();
+  command
+      .add_option("--audit-log-size", options.audit_file_mib,
+                  "MiB after which the audit log begins a new file.")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'024}))
+      ->capture_default_str();
+  command
+      .add_option("--audit-log-files", options.audit_files,
+                  "Files of the audit log that are kept; `berth audit` reads them.")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
   command.add_flag("--tls", options.tls.own_authority,
                    "Serve https with a certificate of the server's own authority, which is kept in "
                    "the data directory (ca.pem): agents and clients must trust it.");
@@ -288,6 +306,23 @@ void wait_for_stop_signal() {
   const sigset_t signals = stop_signals();
   int signal = 0;
   sigwait(&signals, &signal);
+}
+
+void serve_until_stop_signal(LocalServer& local, base::Clock& clock) {
+  if (!local.renewal) return wait_for_stop_signal();
+  while (!stop_signal_within(between_looks_at_certificate)) {
+    const auto used = [&]() -> base::Result<bool> {
+      const auto found = TRY(local.renewal->look(clock.now()));
+      if (found) TRY_VOID(local.server->use_certificate(*found));
+      return found.has_value();
+    }();
+    if (!used) {
+      base::log_error("the server goes on with the certificate that it has: {}",
+                      used.error().message);
+    } else if (*used) {
+      base::log_info("new connections get the server's new certificate");
+    }
+  }
 }
 
 bool stop_signal_within(base::Milliseconds timeout) {

@@ -34,6 +34,8 @@ struct ServerCommand {
   int32_t log_retention_days = 30;
   int64_t log_group_quota_mib = 2'048;
   int64_t log_quota_mib = 8'192;
+  uint64_t audit_file_mib = 32;
+  int audit_files = 8;
   std::string machines;  // "exec:FOLDER" or "emulated"; empty: none is launched.
   int32_t scaling_interval_seconds = 60;
   int32_t machine_join_seconds = 900;
@@ -53,7 +55,8 @@ void add_server_options(CLI::App& command, ServerCommand& options);
 struct LocalServer {
   std::unique_ptr<server::Server> server;
   Credentials credentials;
-  net::TlsClientOptions trust;  // How this machine's agents trust it.
+  net::TlsClientOptions trust;                       // How this machine's agents trust it.
+  std::optional<TlsRenewal> renewal = std::nullopt;  // With TLS.
 };
 
 // Makes the data directory, the access key and the cluster where they are missing.
@@ -64,6 +67,8 @@ base::Result<LocalServer> start_server(const ServerCommand& options, base::Clock
 void block_stop_signals();
 // Returns when one of them comes.
 void wait_for_stop_signal();
+// The same, and until then the server serves a new certificate whenever there is one.
+void serve_until_stop_signal(LocalServer& local, base::Clock& clock);
 // True when one of them came within that time; it is taken then.
 bool stop_signal_within(base::Milliseconds timeout);
 

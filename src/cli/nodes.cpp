@@ -43,7 +43,9 @@ std::string gpus_free(const api::ecs::ContainerInstance& instance) {
 }
 
 Line node_line(const api::ecs::ContainerInstance& one, base::Time now) {
-  const std::string trouble = trouble_of(one, now);
+  std::string trouble = trouble_of(one, now);
+  const std::string claim = refused_claim_of(one);
+  if (!claim.empty()) trouble += (trouble.empty() ? "" : "; ") + claim;
   const auto cores = [](int64_t units) {
     return base::format("{:.3g}", static_cast<double>(units) / 1024);
   };

@@ -15,11 +15,11 @@ base::Result<int> serve(const ServerCommand& options) {
   block_stop_signals();
   base::SystemClock clock;
   auto machines = TRY(machine_provider(options));  // A wrong option before anything is made.
-  const LocalServer local = TRY(start_server(options, clock));
+  LocalServer local = TRY(start_server(options, clock));
   local.server->use_machines(std::move(machines));
   std::puts(base::format("ready: {}", local.server->url()).c_str());
   std::fflush(stdout);
-  wait_for_stop_signal();
+  serve_until_stop_signal(local, clock);
   base::log_info("stopping; tasks go on");
   local.server->stop();
   return 0;

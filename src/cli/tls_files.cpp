@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -101,6 +102,23 @@ base::Result<std::optional<ServerTls>> server_tls(const TlsCommand& command,
   }
   if (!command.own_authority) return std::optional<ServerTls>();
   return std::optional(TRY(with_own_authority(dir, names, now)));
+}
+
+base::Result<std::optional<net::TlsServerOptions>> TlsRenewal::look(base::Time now) {
+  auto tls = server_tls(command_, dir_, names_, now);
+  if (!tls) {
+    if (std::exchange(told_, tls.error().message) == tls.error().message) return std::nullopt;
+    return base::fail(std::move(tls).error());
+  }
+  told_.clear();
+  CHECK(tls->has_value());
+  net::TlsServerOptions& found = (*tls)->options;
+  if (found.certificate_chain_pem == served_.certificate_chain_pem &&
+      found.private_key_pem == served_.private_key_pem) {
+    return std::nullopt;
+  }
+  served_ = found;
+  return std::optional(std::move(found));
 }
 
 }  // namespace cli

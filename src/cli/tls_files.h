@@ -36,4 +36,27 @@ base::Result<std::optional<ServerTls>> server_tls(const TlsCommand& command,
                                                   const std::vector<std::string>& names,
                                                   base::Time now);
 
+// The certificate of a server that goes on for longer than it is good: what server_tls() says later
+// on, when it has made a new one or the operator has replaced the files.
+class TlsRenewal {
+ public:
+  TlsRenewal(TlsCommand command, std::filesystem::path dir, std::vector<std::string> names,
+             net::TlsServerOptions served)
+      : command_(std::move(command)),
+        dir_(std::move(dir)),
+        names_(std::move(names)),
+        served_(std::move(served)) {}
+
+  // What is to be served from now on; nullopt: what is served already. Each is told of once.
+  // Errors: as of server_tls; each is told of once, too.
+  base::Result<std::optional<net::TlsServerOptions>> look(base::Time now);
+
+ private:
+  TlsCommand command_;
+  std::filesystem::path dir_;
+  std::vector<std::string> names_;
+  net::TlsServerOptions served_;
+  std::string told_;  // The last error.
+};
+
 }  // namespace cli

@@ -5,9 +5,11 @@
 #include "api/berth.h"
 #include "api/json.h"
 #include "base/format.h"
+#include "cli/access.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/installation.h"
+#include "cli/instances.h"
 #include "cli/output.h"
 #include "cli/task_settings.h"
 #include "model/ids.h"
@@ -17,7 +19,7 @@ namespace cli {
 namespace {
 
 struct TokenCommand {
-  std::string data = default_data_dir().string();
+  std::string data;
   std::string cluster = "default";
   std::string ttl = "1h";
   int32_t uses = 1;
@@ -113,12 +115,14 @@ base::Result<int> create_join_token(const TokenCommand& options, const Credentia
   }
   print_line(base::format("{}", token.token.value_or("")));
   const std::string ca = credentials.ca_file.empty() ? "" : " --ca ca.pem";
-  std::fprintf(stderr,
-               "good for %d machine(s) of the cluster %s until %s; on the machine:\n"
-               "  berth agent --server %s%s --token %s\n",
-               token.uses.value_or(1), token.cluster.value_or("").c_str(),
-               base::format_rfc3339(token.expires_at.value_or(base::Time{})).c_str(),
-               url_for_others(credentials).c_str(), ca.c_str(), token.token.value_or("").c_str());
+  std::fprintf(
+      stderr,
+      "good for %d machine(s) of the cluster %s until %s; on the machine, with the token in "
+      "a private FILE\n(`--token -` reads it from standard input instead):\n"
+      "  berth agent --server %s%s --token-file FILE\n",
+      token.uses.value_or(1), token.cluster.value_or("").c_str(),
+      base::format_rfc3339(token.expires_at.value_or(base::Time{})).c_str(),
+      url_for_others(credentials).c_str(), ca.c_str());
   if (!credentials.ca_file.empty()) {
     std::fprintf(stderr, "ca.pem is a copy of %s\n", credentials.ca_file.c_str());
   }
@@ -127,7 +131,7 @@ base::Result<int> create_join_token(const TokenCommand& options, const Credentia
 }
 
 base::Result<int> create(const TokenCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   return options.official ? create_official(options, credentials)
                           : create_join_token(options, credentials);
 }
@@ -140,10 +144,22 @@ base::Result<void> take_back(const Credentials& credentials, const std::string& 
   return {};
 }
 
+// By its host name, its id, or how that begins. One that is gone can be meant by its id or ARN
+// only.
+base::Result<std::string> instance_meant(const TokenCommand& options,
+                                         const Credentials& credentials) {
+  const Instances instances = TRY(read_instances(credentials, options.cluster));
+  const auto found = named_instance(instances, options.instance);
+  if (found) return (*found)->container_instance_arn.value_or("");
+  if (found.error().code != "NotFound") return std::unexpected(found.error());
+  return options.instance;
+}
+
 // The old keys are looked up before the new one is there, and go only after it: where something
 // fails, the instance still has one.
-base::Result<int> rotate(const TokenCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+base::Result<int> rotate(TokenCommand options) {
+  const Credentials credentials = TRY(find_server(options.data));
+  options.instance = TRY(instance_meant(options, credentials));
   api::berth::ListAgentKeysRequest request;
   request.cluster = options.cluster;
   const auto before = TRY(call<api::berth::ListAgentKeysResponse>(credentials, api::berth_service(),
@@ -164,7 +180,7 @@ base::Result<int> rotate(const TokenCommand& options) {
 }
 
 base::Result<int> list_tokens(const TokenCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   const auto all = TRY(call<api::berth::ListAgentKeysResponse>(
       credentials, api::berth_service(), "ListAgentKeys", api::berth::ListAgentKeysRequest{}));
   if (options.json) {
@@ -188,29 +204,28 @@ base::Result<int> list_tokens(const TokenCommand& options) {
 }
 
 base::Result<int> revoke(const TokenCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   TRY_VOID(take_back(credentials, options.id));
   return 0;
 }
 
 base::Result<int> rebind(const TokenCommand& options) {
-  const Credentials credentials = TRY(read_credentials(options.data));
+  const Credentials credentials = TRY(find_server(options.data));
   api::berth::RebindAgentKeyRequest request;
   request.id = options.id;
   request.cluster = options.cluster;
-  request.container_instance = options.instance;
+  request.container_instance = TRY(instance_meant(options, credentials));
   TRY_VOID(call<api::berth::RebindAgentKeyResponse>(credentials, api::berth_service(),
                                                     "RebindAgentKey", request));
   return 0;
 }
 
-using Run = base::Result<int> (*)(const TokenCommand&);
+using Run = std::function<base::Result<int>(const TokenCommand&)>;
 
-CLI::App* add(CLI::App& parent, const char* name, const char* about, Run run, Action& action,
+CLI::App* add(CLI::App& parent, const char* name, const char* about, const Run& run, Action& action,
               const std::shared_ptr<TokenCommand>& options) {
   CLI::App* const command = parent.add_subcommand(name, about);
-  command->add_option("--data", options->data, "The server's data directory.")
-      ->capture_default_str();
+  add_access_option(*command, options->data);
   command->callback([&action, options, run] { action = [options, run] { return run(*options); }; });
   return command;
 }
@@ -222,7 +237,9 @@ void add_rotate(CLI::App& parent, Action& action, const std::shared_ptr<TokenCom
           "tasks stay. Its agent is without a connection until it has the new one: start `berth "
           "agent` with the token, or give an official agent the key pair.",
           rotate, action, options);
-  command->add_option("instance", options->instance, "Id or ARN of the container instance.")
+  command
+      ->add_option("instance", options->instance,
+                   "The container instance: its host name, id, how the id begins, or ARN.")
       ->required();
   command->add_option("--cluster", options->cluster, "Its cluster.")->capture_default_str();
   command->add_option("--ttl", options->ttl, "How long the token is good: 30m, 12h.")
@@ -241,7 +258,9 @@ void add_rebind(CLI::App& parent, Action& action, const std::shared_ptr<TokenCom
           "The machine of a container instance was installed anew and has joined with another key: "
           "that key may take over the instance's GPUs and id. Its former keys are taken back.",
           rebind, action, options);
-  command->add_option("instance", options->instance, "Id or ARN of the container instance.")
+  command
+      ->add_option("instance", options->instance,
+                   "The container instance: its host name, id, how the id begins, or ARN.")
       ->required();
   command->add_option("key", options->id, "The new key, as `berth token list` shows it.")
       ->required();
@@ -258,7 +277,7 @@ void add_token(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TokenCommand>();  // Shared by the parser and the actions.
   CLI::App* const made =
       add(*command, "create",
-          "Make a join token for `berth agent --token`, or a key for an official "
+          "Make a join token for `berth agent --token-file`, or a key for an official "
           "ECS agent.",
           create, action, options);
   made->add_option("--cluster", options->cluster, "Cluster to join.")->capture_default_str();

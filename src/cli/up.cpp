@@ -95,7 +95,7 @@ base::Result<int> run_up(const UpCommand& options) {
   block_stop_signals();
   base::SystemClock clock;
   FatalFlag fatal = false;
-  const LocalServer local = TRY(start_server(options.server, clock));
+  LocalServer local = TRY(start_server(options.server, clock));
   const auto info = docker->client->info();
   if (!info) base::log_warning("no task can run yet: {}", info.error().message);
   local.server->use_machines(TRY(machine_provider({.server = options.server,
@@ -108,7 +108,7 @@ base::Result<int> run_up(const UpCommand& options) {
   if (!wait_for_agents(agents, info.has_value(), clock)) {
     std::puts(base::format("ready: {}", local.server->url()).c_str());
     std::fflush(stdout);
-    wait_for_stop_signal();
+    serve_until_stop_signal(local, clock);
   }
   stop_agents(agents, options.stop_tasks_on_exit);
   local.server->stop();

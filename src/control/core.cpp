@@ -43,9 +43,10 @@ Core::Core(model::ClusterState state, Settings settings, uint64_t seed, base::Ti
 
 Output Core::step(Input input, base::Time now) {
   Output output;
-  Step step(state_, engine_, random_, settings_, queue_notes_, now, output);
+  Step step(state_, engine_, random_, settings_, queue_notes_, refused_claims_, now, output);
   if (auto* const call = std::get_if<ApiCall>(&input)) {
     step.caller = std::move(call->caller);
+    step.remote_host = std::move(call->remote_host);
     output.replies.push_back({call->id, answer(step, *call)});
   } else {
     for (const auto& observer : observers_) observer->take(step, input);

@@ -24,6 +24,7 @@
 #include "control/step/input.h"
 #include "control/step/observer.h"
 #include "control/step/queue_notes.h"
+#include "control/step/refused_claims.h"
 #include "control/step/settings.h"
 #include "model/state.h"
 #include "placement/place.h"
@@ -49,6 +50,7 @@ class Core {
   placement::Engine engine_;
   base::Random random_;
   QueueNotes queue_notes_;
+  RefusedClaims refused_claims_;
   std::vector<std::unique_ptr<Observer>> observers_;
 };
 

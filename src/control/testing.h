@@ -37,7 +37,7 @@ class Plane {
     caller.service = is_of_ecs ? "ecs" : "berth";
     const Action* const action = find_action(caller.service, operation);
     CHECK(action != nullptr);
-    ApiCall input{++last_id, action, api::Any::make(std::move(request)), caller};
+    ApiCall input{++last_id, action, api::Any::make(std::move(request)), caller, remote_host};
     Output output = step(std::move(input));
     CHECK(output.replies.size() == 1);
     auto& result = output.replies.front().result;
@@ -187,6 +187,7 @@ class Plane {
   Core core;
   base::Time now = start_time;
   auth::Caller caller;  // Of the calls to come; the default one may do everything.
+  std::string remote_host;
   std::vector<ToAgent> sent;
   std::vector<model::Change> changes;
   RequestId last_id = 0;

@@ -52,6 +52,8 @@ inline constexpr std::string_view attribute_berth_agent = "berth.agent";
 inline constexpr std::string_view attribute_host_address = "berth.host-address";
 // With the machine's name, as people know it; of an emulated machine, its host's and its own.
 inline constexpr std::string_view attribute_host_name = "berth.host-name";
+// Told by DescribeContainerInstances: the last claim of another machine to what this one has.
+inline constexpr std::string_view attribute_refused_claim = "berth.refused-claim";
 
 // Names that begin so tell what an agent can do: an agent registers them, and no client sets them.
 inline constexpr auto prefixes_of_agents =

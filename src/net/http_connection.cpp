@@ -74,7 +74,7 @@ void HttpConnection::start() {
   network_ = peer_network(fd_.get());
   address_place_ = settings_->held_of_address->place_of(network_);
   transport_ = std::make_unique<Transport>(settings_->loop->context(thread_), std::move(fd_),
-                                           settings_->tls, "", std::move(slot_));
+                                           settings_->tls.load(), "", std::move(slot_));
   if (!settings_->loop->add_resident(thread_, settings_->owner, shared_from_this())) return close();
   stage_ = transport_->is_tls() ? Stage::Handshake : Stage::Reading;
   set_deadline(transport_->is_tls() ? settings_->options.head_timeout
@@ -88,7 +88,7 @@ void HttpConnection::start_refused() {
                                            nullptr, "", std::move(slot_));
   if (!settings_->loop->add_resident(thread_, settings_->owner, shared_from_this())) return close();
   // In the middle of a TLS handshake a plain response would only confuse.
-  if (settings_->tls != nullptr) return close();
+  if (settings_->tls.load() != nullptr) return close();
   refuse(503, "The server has as many connections as it may have. Try again later.");
 }
 

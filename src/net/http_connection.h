@@ -22,12 +22,12 @@ namespace net {
 
 class WebSocketConnection;
 
-// What the connections of a server share. Constant while the server runs.
+// What the connections of a server share. Constant while the server runs, but for `tls`.
 struct ServerSettings {
   HttpServerOptions options;
   HttpHandler handler;
   UpgradeHandler upgrade;
-  std::shared_ptr<const TlsContext> tls;
+  std::atomic<std::shared_ptr<const TlsContext>> tls;  // Of connections from now on.
   std::shared_ptr<LoopCore> loop;
   const void* owner = nullptr;  // Marks the residents that belong to the server.
   // Counted by all connections, the last of which may outlive the server.

@@ -173,7 +173,7 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::create(Loop& loop, HttpSer
   auto core = std::make_shared<ServerCore>();
   core->settings = std::make_shared<ServerSettings>();
   ServerSettings& settings = *core->settings;
-  if (options.tls) settings.tls = TRY(TlsContext::create_server(*options.tls));
+  if (options.tls) settings.tls.store(TRY(TlsContext::create_server(*options.tls)));
   Fd fd = options.listening_socket >= 0      ? Fd(options.listening_socket)
           : options.unix_socket_path.empty() ? TRY(listen_tcp(options.address, options.port))
                                              : TRY(listen_unix(options.unix_socket_path));
@@ -201,6 +201,12 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::create(Loop& loop, HttpSer
   auto listener = std::make_shared<Listener>(core->settings, std::move(fd));
   settings.loop->post(0, [listener] { listener->start(); });
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(core)));
+}
+
+base::Result<void> HttpServer::use_certificate(const TlsServerOptions& options) {
+  CHECK(core_->settings->tls.load() != nullptr);
+  core_->settings->tls.store(TRY(TlsContext::create_server(options)));
+  return {};
 }
 
 void HttpServer::stop() {

@@ -124,6 +124,10 @@ class HttpServer {
 
   uint16_t port() const;  // 0 on a unix socket.
 
+  // What handshakes from now on are made with; connections that are open stay as they are. Only
+  // where `options.tls` was set. Any thread. Errors: "TlsError"; nothing has changed then.
+  base::Result<void> use_certificate(const TlsServerOptions& options);
+
   // Cuts all connections and web sockets, after which no handler is running or will run. Responders
   // that are still held do nothing. Not to be called on a thread of the loop.
   void stop();

@@ -72,6 +72,23 @@ TEST(Tls, a_certificate_of_somebody_else_or_of_another_name_is_refused) {
   fails(tls.url(), {.ca_pem = tls.certificate.certificate_chain_pem, .server_name = "other"});
 }
 
+TEST(Tls, a_new_certificate_is_for_new_connections_and_those_that_are_open_stay) {
+  const TlsServer tls;
+  const auto client = [&](const TlsServerOptions& trusted) {
+    return must(HttpClient::create(tls.url(), {.ca_pem = trusted.certificate_chain_pem}));
+  };
+  const auto open = client(tls.certificate);
+  ASSERT_EQ(must(open->request({})).status, 200);
+  const TlsServerOptions next = make_certificate("IP:127.0.0.1");
+  EXPECT_EQ(tls.server->use_certificate({next.certificate_chain_pem, "x"}).error().code,
+            "TlsError");
+  EXPECT_EQ(must(client(tls.certificate)->request({})).status, 200);
+  ASSERT_TRUE(tls.server->use_certificate(next));
+  EXPECT_EQ(must(open->request({})).status, 200);
+  EXPECT_EQ(must(client(next)->request({})).status, 200);
+  EXPECT_FALSE(client(tls.certificate)->request({}));
+}
+
 TEST(Tls, the_name_to_expect_may_differ_from_the_host) {
   const TlsServer tls("DNS:berth.example");
   const auto client =

@@ -113,6 +113,15 @@ std::string instance_named(const model::ClusterState& state, const model::Instan
   return instance == nullptr ? std::string(model::short_id(arn.str())) : name_of(*instance);
 }
 
+void explain_placement(const model::ClusterState& state, Placement placement,
+                       Explanation& explanation) {
+  const model::ContainerInstance* const instance = model::find_instance(state, placement.instance);
+  for (const model::GpuAssignment& gpu : placement.held.gpus) {
+    explanation.gpu_indexes.push_back(gpu_index(instance, gpu.gpu));
+  }
+  explanation.placement = std::move(placement);
+}
+
 std::string summary_of(const model::ClusterState& state, const Explanation& explanation,
                        const std::vector<Considered>& considered, const Shape& shape,
                        const Fleet& fleet) {
@@ -189,13 +198,19 @@ base::Result<Explanation> ClusterCache::explain(const model::ClusterState& state
   auto placed = place(state, request, shape, random, most_nearest);
   shape.refused = refused;
   if (placed) {
-    explanation.placement = std::move(*placed);
+    explain_placement(state, std::move(*placed), explanation);
   } else {
     explanation.nearest = std::move(placed.error());
     explanation.changes = smallest_changes(state, shape.demand, fleet_, considered);
   }
   explanation.summary = summary_of(state, explanation, considered, shape, fleet_);
   return explanation;
+}
+
+int64_t gpu_index(const model::ContainerInstance* instance, std::string_view uuid) {
+  const model::GpuSlot* const slot =
+      instance == nullptr ? nullptr : model::find_gpu(*instance, uuid);
+  return slot == nullptr ? -1 : slot - instance->gpus.data();
 }
 
 base::Result<Explanation> explain(Engine& engine, const model::ClusterState& state,
@@ -210,7 +225,7 @@ Explanation explain_on(Engine& engine, const model::ClusterState& state, const R
   explanation.instances = explanation.active = 1;
   auto placed = engine.place_on(state, request, instance);
   if (placed) {
-    explanation.placement = std::move(*placed);
+    explain_placement(state, std::move(*placed), explanation);
     explanation.summary =
         base::format("The task would be placed on instance {}.", instance_named(state, instance));
     return explanation;
@@ -254,9 +269,10 @@ std::string explain_task(const model::ClusterState& state, const model::TaskArn&
   for (const model::GpuAssignment& gpu : task->held.gpus) {
     const model::GpuSlot* slot =
         instance == nullptr ? nullptr : model::find_gpu(*instance, gpu.gpu);
-    text +=
-        base::format("Container {} holds {} GPU {}", gpu.container,
-                     gpu.shared ? base::format("{} MiB of", gpu.memory_mib) : "all of", gpu.gpu);
+    text += base::format("Container {} holds {} ", gpu.container,
+                         gpu.shared ? base::format("{} MiB of", gpu.memory_mib) : "all of");
+    text += slot == nullptr ? "GPU " + gpu.gpu
+                            : base::format("GPU {}: {}", gpu_index(instance, gpu.gpu), gpu.gpu);
     if (slot != nullptr) {
       text += base::format(" ({}, {}{})", slot->device.model, model::to_string(slot->state),
                            slot->holders.size() > 1

@@ -45,6 +45,7 @@ struct Explanation {
   int32_t active = 0;     // Of these, which may take tasks like it: the fits are of them.
   std::vector<ExplainedStep> steps;  // Only those that turned instances away, in order.
   std::optional<Placement> placement;
+  std::vector<int64_t> gpu_indexes;      // Of placement->held.gpus, as gpu_index().
   std::string summary;                   // One sentence.
   std::vector<Refusal> nearest;          // The nearest fits, when there is no placement.
   std::vector<ExplainedChange> changes;  // The smallest first, when there is no placement.
@@ -60,6 +61,9 @@ base::Result<Explanation> explain(Engine& engine, const model::ClusterState& sta
 // looked at.
 Explanation explain_on(Engine& engine, const model::ClusterState& state, const Request& request,
                        const model::InstanceArn& instance);
+
+// The place of a GPU on its instance, as `berth gpus` counts them from 0; -1: it is not known.
+int64_t gpu_index(const model::ContainerInstance* instance, std::string_view uuid);
 
 // Of a task that is there: what it holds, and where. Empty when there is no such task.
 std::string explain_task(const model::ClusterState& state, const model::TaskArn& arn);

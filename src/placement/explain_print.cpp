@@ -58,13 +58,15 @@ std::string change_json(const ExplainedChange& change) {
       array_of(change.tasks, [](const model::TaskArn& arn) { return quoted(arn.str()); }));
 }
 
-std::string placement_json(const Placement& placement) {
+std::string placement_json(const Placement& placement, const std::vector<int64_t>& gpu_indexes) {
+  size_t next = 0;
   return base::format(
       "{{\"containerInstanceArn\":{},\"gpus\":{},\"cpuset\":{}}}", quoted(placement.instance.str()),
       array_of(placement.held.gpus,
-               [](const model::GpuAssignment& gpu) {
-                 return base::format("{{\"container\":{},\"gpuId\":{},\"shared\":{}}}",
-                                     quoted(gpu.container), quoted(gpu.gpu), gpu.shared);
+               [&](const model::GpuAssignment& gpu) {
+                 return base::format(
+                     "{{\"container\":{},\"gpuId\":{},\"gpuIndex\":{},\"shared\":{}}}",
+                     quoted(gpu.container), quoted(gpu.gpu), gpu_indexes.at(next++), gpu.shared);
                }),
       quoted(placement.held.cpuset));
 }
@@ -73,9 +75,10 @@ std::string gpu_json(const model::ContainerInstance* instance, const model::GpuA
   const model::GpuSlot* const slot =
       instance == nullptr ? nullptr : model::find_gpu(*instance, gpu.gpu);
   return base::format(
-      "{{\"container\":{},\"gpuId\":{},\"shared\":{},\"memoryMiB\":{},\"model\":{},\"state\":{},"
+      "{{\"container\":{},\"gpuId\":{},\"gpuIndex\":{},\"shared\":{},\"memoryMiB\":{},\"model\":{},"
+      "\"state\":{},"
       "\"holders\":{}}}",
-      quoted(gpu.container), quoted(gpu.gpu), gpu.shared,
+      quoted(gpu.container), quoted(gpu.gpu), gpu_index(instance, gpu.gpu), gpu.shared,
       gpu.shared || slot == nullptr ? gpu.memory_mib : slot->device.memory_mib,
       quoted(slot == nullptr ? "" : slot->device.model),
       quoted(slot == nullptr ? "" : model::to_string(slot->state)),
@@ -107,9 +110,11 @@ std::string print_text(const Explanation& explanation) {
   }
   text += explanation.summary + "\n";
   if (explanation.placement) {
-    for (const model::GpuAssignment& gpu : explanation.placement->held.gpus) {
-      text += base::format("  container {} gets {}GPU {}\n", gpu.container,
-                           gpu.shared ? base::format("{} MiB of ", gpu.memory_mib) : "", gpu.gpu);
+    const auto& gpus = explanation.placement->held.gpus;
+    for (size_t i = 0; i < gpus.size(); ++i) {
+      text += base::format("  container {} gets {}GPU {}: {}\n", gpus[i].container,
+                           gpus[i].shared ? base::format("{} MiB of ", gpus[i].memory_mib) : "",
+                           explanation.gpu_indexes.at(i), gpus[i].gpu);
     }
     if (!explanation.placement->held.cpuset.empty()) {
       text += base::format("  on cores {}\n", explanation.placement->held.cpuset);
@@ -175,7 +180,8 @@ std::string print_json(const Explanation& explanation) {
       "\"placement\":{},\"nearest\":{},\"changes\":{},\"warnings\":{}}}",
       explanation.placement.has_value(), quoted(explanation.summary), quoted(explanation.wanted),
       explanation.instances, array_of(explanation.steps, step_json),
-      explanation.placement ? placement_json(*explanation.placement) : "null",
+      explanation.placement ? placement_json(*explanation.placement, explanation.gpu_indexes)
+                            : "null",
       array_of(explanation.nearest, refusal_json), array_of(explanation.changes, change_json),
       array_of(explanation.warnings, [](const std::string& warning) { return quoted(warning); }));
 }

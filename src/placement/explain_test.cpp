@@ -58,8 +58,8 @@ TEST(Explain, where_a_task_would_go_and_with_which_gpus) {
 The task asks for 100 CPU units, 80 MiB of memory, 2 GPUs.
 1 container instance in the cluster.
 The task would be placed on instance a.
-  container main gets GPU GPU-a-0
-  container main gets GPU GPU-a-1
+  container main gets GPU 0: GPU-a-0
+  container main gets GPU 1: GPU-a-1
 )text");
 }
 
@@ -223,12 +223,13 @@ Warning: 'attribute:x == 1 or attribute:y == 2 and attribute:z == 3': The expres
 TEST(Explain, as_json) {
   TestCluster cluster;
   cluster.add({.id = "a", .gpus = 2});
-  EXPECT_EQ(told_as_json(cluster, gpu_request(1)),
-            R"({"placeable":true,"summary":"The task would be placed on instance a.",)"
-            R"("wanted":"100 CPU units, 80 MiB of memory, 1 GPU","instances":1,"steps":[],)"
-            R"("placement":{"containerInstanceArn":"arn:aws:ecs:us-east-1:123456789012:)"
-            R"(container-instance/default/a","gpus":[{"container":"main","gpuId":"GPU-a-0",)"
-            R"("shared":false}],"cpuset":""},"nearest":[],"changes":[],"warnings":[]})");
+  EXPECT_EQ(
+      told_as_json(cluster, gpu_request(1)),
+      R"({"placeable":true,"summary":"The task would be placed on instance a.",)"
+      R"("wanted":"100 CPU units, 80 MiB of memory, 1 GPU","instances":1,"steps":[],)"
+      R"("placement":{"containerInstanceArn":"arn:aws:ecs:us-east-1:123456789012:)"
+      R"(container-instance/default/a","gpus":[{"container":"main","gpuId":"GPU-a-0",)"
+      R"("gpuIndex":0,"shared":false}],"cpuset":""},"nearest":[],"changes":[],"warnings":[]})");
   put(cluster, "t", "a", 1);
   EXPECT_EQ(told_as_json(cluster, gpu_request(2)),
             R"({"placeable":false,"summary":"The task needs 2 GPUs on one instance: 1 free.",)"
@@ -271,14 +272,14 @@ TEST(ExplainTask, what_it_holds_and_where) {
   EXPECT_EQ("\n" + explain_task(cluster.state, arn), R"text(
 Task t is RUNNING on instance a.
 It holds 100 CPU units and 80 MiB of memory.
-Container main holds all of GPU GPU-a-0 (Test GPU, DEDICATED).
+Container main holds all of GPU 0: GPU-a-0 (Test GPU, DEDICATED).
 )text");
   EXPECT_EQ(explain_task_json(cluster.state, arn),
             R"({"taskArn":"arn:aws:ecs:us-east-1:123456789012:task/default/t",)"
             R"("lastStatus":"RUNNING","stoppedReason":"","containerInstanceArn":)"
             R"("arn:aws:ecs:us-east-1:123456789012:container-instance/default/a",)"
             R"("cpuUnits":100,"memoryMiB":80,"cpuset":"","gpus":[{"container":"main",)"
-            R"("gpuId":"GPU-a-0","shared":false,"memoryMiB":16384,"model":"Test GPU",)"
+            R"("gpuId":"GPU-a-0","gpuIndex":0,"shared":false,"memoryMiB":16384,"model":"Test GPU",)"
             R"("state":"DEDICATED","holders":1}]})");
   EXPECT_EQ(explain_task_json(cluster.state, model::TaskArn("none")), "null");
 }

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "server/audit_entry.h"
 #include "server/rate_limits.h"
 
 namespace server {
@@ -20,15 +21,6 @@ namespace {
 std::string cluster_of(const std::string& text) {
   const auto arn = base::parse_arn(text);
   return arn ? std::string(arn->resource_id()) : text.empty() ? "default" : text;
-}
-
-// "192.0.2.1" of "192.0.2.1:4711", "::1" of "[::1]:4711".
-std::string host_of(std::string_view address) {
-  const size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos) return {};
-  std::string_view host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return std::string(host);
 }
 
 // An agent gives a telemetry stream up on which nothing comes for a minute, and one without metrics
@@ -119,6 +111,11 @@ std::string AgentSockets::instance_of(std::string_view target) {
   return api::query_parameter(target, acs ? "containerInstanceArn" : "containerInstance");
 }
 
+std::string_view AgentSockets::operation_of(std::string_view target) {
+  const std::string_view path = target.substr(0, target.find('?'));
+  return path == acs_path ? "Poll" : path == tcs_path ? "StartTelemetrySession" : "";
+}
+
 base::Result<void> AgentSockets::open(const net::HttpRequest& request, const auth::Caller& caller,
                                       const net::Upgrade& upgrade) {
   const std::string_view path =
@@ -137,7 +134,7 @@ base::Result<void> AgentSockets::open(const net::HttpRequest& request, const aut
                       "The query names no container instance: containerInstanceArn is missing.");
   }
   TRY_VOID(auth::allow(caller, {.service = "ecs",
-                                .operation = acs ? "Poll" : "StartTelemetrySession",
+                                .operation = operation_of(request.target),
                                 .cluster = cluster,
                                 .container_instance = instance}));
   if (acs) {

@@ -24,6 +24,9 @@ class AgentSockets {
   // The container instance that an upgrade names; empty: none.
   static std::string instance_of(std::string_view target);
 
+  // What ECS calls it: "Poll", "StartTelemetrySession"; empty: there is no such websocket.
+  static std::string_view operation_of(std::string_view target);
+
   // The upgrade of a verified caller. Any thread.
   // Errors: AccessDeniedException, InvalidParameterException; the upgrade is untouched then.
   base::Result<void> open(const net::HttpRequest& request, const auth::Caller& caller,

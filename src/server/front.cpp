@@ -104,6 +104,17 @@ bool joins(const net::HttpRequest& request) {
          base::format("{}.JoinCluster", api::berth_service().target_prefix);
 }
 
+void note_for_audit(Call& call, const net::HttpRequest& request, base::Time now) {
+  call.remote_address = request.remote_address;
+  call.received = now;
+  const bool by_agent = std::holds_alternative<auth::AgentAccess>(call.caller.access);
+  call.audited = is_audited(*call.service, *call.operation, call.input, by_agent);
+  // What is not audited and is not refused is never told of: no full key is refused.
+  if (call.audited || !std::holds_alternative<auth::FullAccess>(call.caller.access)) {
+    call.parameters = named_members(call.input);
+  }
+}
+
 bool is_server_fault(const api::Service* service, std::string_view code) {
   if (code == "ServiceUnavailableException" || code == "InternalFailure") return true;
   const api::ErrorType* const type = service == nullptr ? nullptr : api::find_error(*service, code);
@@ -147,6 +158,31 @@ const api::Service* addressed_service(const net::HttpRequest& request) {
   return row == nullptr ? nullptr : &row->service();
 }
 
+AuditedCall claimed_call(const net::HttpRequest& request, std::string request_id, base::Time now) {
+  const api::Service* const service = addressed_service(request);
+  const std::string_view target = net::header_or_empty(request.headers, "X-Amz-Target");
+  const auto claim = auth::parse_claim(signed_part_of(request));
+  return {.time = now,
+          .request_id = std::move(request_id),
+          .caller = {},
+          .claimed_key = claim ? claimed_key_id(claim->access_key_id()) : std::string(),
+          .remote_address = request.remote_address,
+          .service = service == nullptr ? std::string() : std::string(service->name),
+          .operation = auth::shown(target.substr(target.rfind('.') + 1)),
+          .parameters = {}};
+}
+
+AuditedCall audited_call(const Call& call, std::string request_id) {
+  return {.time = call.received,
+          .request_id = std::move(request_id),
+          .caller = call.caller,
+          .claimed_key = {},
+          .remote_address = call.remote_address,
+          .service = std::string(call.service->name),
+          .operation = std::string(call.operation->name),
+          .parameters = call.parameters};
+}
+
 base::Result<std::string> read_claimed_key(const net::HttpRequest& head,
                                            const auth::Verifier& verifier,
                                            const auth::KeyRing& keys, base::Time now) {
@@ -171,13 +207,13 @@ base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& ve
                              const auth::KeyRing& keys, base::Time now) {
   if (joins(request)) {
     Call call = TRY(read_json(request, api::berth_service()));
-    call.remote_address = request.remote_address;
     call.caller = {.access_key_id = {},
                    .arn = "anonymous",
                    .account = {},
                    .user_id = {},
                    .service = std::string(api::berth_service().name),
                    .access = auth::NoAccess{}};
+    note_for_audit(call, request, now);
     return call;
   }
   auth::Caller caller = TRY(verifier.verify(signed_part_of(request), keys, now));
@@ -187,7 +223,7 @@ base::Result<Call> read_call(const net::HttpRequest& request, auth::Verifier& ve
   Call call = service.protocol == api::Protocol::Json11 ? TRY(read_json(request, service))
                                                         : TRY(read_query(request, service));
   call.caller = std::move(caller);
-  call.remote_address = request.remote_address;
+  note_for_audit(call, request, now);
   return call;
 }
 

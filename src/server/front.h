@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "control/step/action.h"
 #include "net/http.h"
+#include "server/audit_entry.h"
 #include "server/service_table.h"
 
 namespace server {
@@ -28,10 +29,19 @@ struct Call {
   api::Any input;
   auth::Caller caller;
   std::string remote_address;  // "10.0.0.7:41234".
+  // For the audit log, noted before the input goes on its way (audit_entry.h).
+  base::Time received;
+  bool audited = false;
+  std::string parameters;
 };
 
 // The protocol that a request speaks, known before anything else of it is.
 Wire wire_of(const net::HttpRequest& request);
+
+// What a request says of itself that was refused: nothing of it is proved.
+AuditedCall claimed_call(const net::HttpRequest& request, std::string request_id, base::Time now);
+// A call whose caller is known.
+AuditedCall audited_call(const Call& call, std::string request_id);
 
 // The service that a request says it is for, its signature not looked at: its errors have that
 // service's shape. nullptr where it names none of ours.

@@ -1,5 +1,6 @@
 // Any operation with any body, properly signed, and any bytes that are not: read_call() answers
-// with a call whose input prints, or with an error that can be written on both wires.
+// with a call whose input prints, and whose named members are JSON, or with an error that can be
+// written on both wires.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "api/json.h"
 #include "auth/signer.h"
 #include "base/result.h"
+#include "json/value.h"
 #include "server/front.h"
 
 namespace {
@@ -46,6 +48,8 @@ void read(const net::HttpRequest& request, bool is_signed) {
   std::string printed;
   api::print_to(printed, call->input.shape(), call->input.data());
   CHECK(!printed.empty());
+  const auto shown = json::parse(server::named_members(call->input));
+  CHECK(shown && shown->is_object());
 }
 
 }  // namespace

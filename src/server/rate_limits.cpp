@@ -25,13 +25,13 @@ constexpr std::array<std::string_view, 11> agent_operations = {
 };
 static_assert(std::is_sorted(agent_operations.begin(), agent_operations.end()));
 
-// The ids are not chosen by who wants to meet another one's slot.
-size_t hash_of_key_id(std::string_view text) {
-  const uint64_t hash = base::fnv1a(text);
-  return hash ^ (hash >> 32);
-}
-
 }  // namespace
+
+// The ids are not chosen by who wants to meet another one's slot.
+size_t key_slot(std::string_view access_key_id, size_t slots) {
+  const uint64_t hash = base::fnv1a(access_key_id);
+  return (hash ^ (hash >> 32)) % slots;
+}
 
 bool Pace::pass(std::atomic<int64_t>& due, base::Milliseconds now) const {
   if (spacing_ns_ == 0) return true;
@@ -55,15 +55,15 @@ bool RateLimits::pass(std::string_view access_key_id, std::string_view operation
   const bool agent =
       std::binary_search(agent_operations.begin(), agent_operations.end(), operation);
   // Neighbours of an even and an odd number.
-  const size_t slot = hash_of_key_id(access_key_id) % (slots / 2) * 2 + (agent ? 1 : 0);
+  const size_t slot = key_slot(access_key_id, slots / 2) * 2 + (agent ? 1 : 0);
   return (agent ? agents_ : clients_).pass(due_[slot], now);
 }
 
 bool Handshakes::pass(const auth::Caller& caller, std::string_view instance,
                       base::Milliseconds now) {
   const bool full = std::holds_alternative<auth::FullAccess>(caller.access);
-  const size_t hash = hash_of_key_id(full ? instance : std::string_view(caller.access_key_id));
-  return pace_.pass(due_[hash % slots], now);
+  const size_t slot = key_slot(full ? instance : std::string_view(caller.access_key_id), slots);
+  return pace_.pass(due_[slot], now);
 }
 
 }  // namespace server

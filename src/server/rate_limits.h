@@ -20,6 +20,10 @@ class Pace {
   constexpr Pace(int64_t per_second, int64_t burst)
       : spacing_ns_(per_second == 0 ? 0 : 1'000'000'000 / per_second),
         allowance_ns_(spacing_ns_ * (burst - 1)) {}
+  // One every `spacing`.
+  constexpr Pace(base::Milliseconds spacing, int64_t burst)
+      : spacing_ns_(std::chrono::nanoseconds(spacing).count()),
+        allowance_ns_(spacing_ns_ * (burst - 1)) {}
 
   // Whether one more may pass at `now` (monotonic). `due` is what was kept of the caller; 0 at
   // first.
@@ -29,6 +33,9 @@ class Pace {
   int64_t spacing_ns_;
   int64_t allowance_ns_;
 };
+
+// One of `slots`, which the access key has to itself or shares.
+size_t key_slot(std::string_view access_key_id, size_t slots);
 
 // Of all access keys. Memory is fixed: two keys whose ids meet in one slot share it. What agents
 // report has a budget of its own, so that a busy client cannot silence the agents that use its key.

@@ -21,6 +21,7 @@
 #include "net/http_server.h"
 #include "net/loop.h"
 #include "server/agent_sockets.h"
+#include "server/audit_thread.h"
 #include "server/core_thread.h"
 #include "server/front.h"
 #include "server/rate_limits.h"
@@ -34,6 +35,7 @@ namespace {
 
 constexpr base::Milliseconds lead_patience{10'000};
 constexpr size_t most_verifiers = 64;
+constexpr size_t most_admitted = 1'000;  // Refused by their heads, and not waited for.
 
 base::Error protocol_error(int status, std::string_view why) {
   std::string code = "BadRequestException";
@@ -105,6 +107,9 @@ class Impl {
                   [this](control::MachineReport report) { core_->push(std::move(report)); }) {}
 
   base::Result<void> start() {
+    // Each connection waits for one answer at a time.
+    audit_.emplace(TRY(AuditLog::open(options_.audit)), options_.max_connections + most_admitted,
+                   clock_);
     net::HttpServerOptions http;
     http.address = options_.address;
     http.port = options_.port;
@@ -174,11 +179,16 @@ class Impl {
     if (core_) core_->stop();
     if (secrets_) secrets_->stop();
     if (logs_) logs_->stop();
+    if (audit_) audit_->stop();  // After all who answer.
     loop_.stop();
   }
 
   void use_machines(std::unique_ptr<machines::MachineProvider> provider) {
     machines_.start(std::move(provider));
+  }
+
+  base::Result<void> use_certificate(const net::TlsServerOptions& options) {
+    return http_->use_certificate(options);
   }
 
   uint16_t port() const { return http_->port(); }
@@ -203,9 +213,22 @@ class Impl {
       return read_claimed_key(head, verifier, *keys_.get(), clock_.now());
     });
     if (key) return {.account = std::move(*key), .refusal = {}};
-    return {.account = {},
-            .refusal = write_error(addressed_service(head), wire_of(head), key.error(),
-                                   request_ids_.next())};
+    const std::string request_id = request_ids_.next();
+    if (is_refusal(key.error())) {
+      audit_->record({claimed_call(head, request_id, clock_.now()), base::fail(key.error()), {}});
+    }
+    return {
+        .account = {},
+        .refusal = write_error(addressed_service(head), wire_of(head), key.error(), request_id)};
+  }
+
+  // `answer` once the audit log has the refusal; at once where it is no refusal.
+  void refuse(AuditedCall call, base::Error error, std::move_only_function<void()> answer) {
+    if (!is_refusal(error)) return answer();
+    audit_->record({std::move(call), base::fail(std::move(error)),
+                    [this, answer = std::move(answer)](const AuditedResult&) mutable {
+                      loop_.post(std::move(answer));
+                    }});
   }
 
   void handle(net::HttpRequest request, const net::Responder& responder) {
@@ -227,7 +250,9 @@ class Impl {
       return read;
     });
     if (!call) {
-      responder.respond(write_error(addressed_service(request), wire, call.error(), request_id));
+      refuse(claimed_call(request, request_id, clock_.now()), call.error(),
+             [responder, response = write_error(addressed_service(request), wire, call.error(),
+                                                request_id)] { responder.respond(response); });
       return;
     }
     if (!call->caller.access_key_id.empty()) responder.vouch(call->caller.access_key_id);
@@ -248,7 +273,10 @@ class Impl {
     if (destination != Destination::Core && destination != Destination::CallerIdentity) {
       const auto allowed = allow_elsewhere(call);
       if (!allowed) {
-        responder.respond(write_error(service, wire, allowed.error(), request_id));
+        refuse(audited_call(call, request_id), allowed.error(),
+               [responder, response = write_error(service, wire, allowed.error(), request_id)] {
+                 responder.respond(response);
+               });
         return;
       }
     }
@@ -275,7 +303,9 @@ class Impl {
         taken = logs_call(std::move(call), wire, request_id, responder);
         break;
       case Destination::Core: {
-        CallWork work{{0, call.action, std::move(call.input), call.caller}, {}};
+        CallWork work{{0, call.action, std::move(call.input), call.caller,
+                       std::string(host_of(call.remote_address))},
+                      {}};
         work.answered = answer_later(std::move(call), wire, request_id, responder);
         taken = core_->try_push(std::move(work));
         break;
@@ -290,7 +320,8 @@ class Impl {
                        Answered answered) {
                   const control::Action* const action = control::find_action("ecs", operation);
                   CHECK(action != nullptr);
-                  Work work = CallWork{{0, action, std::move(input), caller}, std::move(answered)};
+                  Work work =
+                      CallWork{{0, action, std::move(input), caller, {}}, std::move(answered)};
                   if (core_->try_push(std::move(work))) return;
                   std::get<CallWork>(work).answered(base::fail(too_busy()));
                 },
@@ -374,16 +405,24 @@ class Impl {
                       call.remote_address, call.caller.access_key_id, error.message);
   }
 
-  // Takes the answer on the thread that made it and writes it on an I/O thread.
+  // Takes the answer on the thread that made it and writes it on an I/O thread, once the audit log
+  // has what belongs there.
   Answered answer_later(Call call, Wire wire, std::string request_id, net::Responder responder) {
     return [this, call = std::move(call), wire, request_id = std::move(request_id),
             responder](std::expected<api::Any, base::Error> result) mutable {
-      loop_.post([this, call = std::move(call), wire, request_id = std::move(request_id),
-                  responder = std::move(responder), result = std::move(result)] {
-        if (!result) tell_of_refusal(call, result.error());
-        responder.respond(result ? write_answer(call, wire, *result, request_id)
-                                 : write_error(call.service, wire, result.error(), request_id));
-      });
+      const bool audited = call.audited || (!result && is_refusal(result.error()));
+      AuditedCall told = audited ? audited_call(call, request_id) : AuditedCall{};
+      auto answer = [this, call = std::move(call), wire, request_id = std::move(request_id),
+                     responder = std::move(responder)](AuditedResult written) mutable {
+        loop_.post([this, call = std::move(call), wire, request_id = std::move(request_id),
+                    responder = std::move(responder), result = std::move(written)] {
+          if (!result) tell_of_refusal(call, result.error());
+          responder.respond(result ? write_answer(call, wire, *result, request_id)
+                                   : write_error(call.service, wire, result.error(), request_id));
+        });
+      };
+      if (!audited) return answer(std::move(result));
+      audit_->record({std::move(told), std::move(result), std::move(answer)});
     };
   }
 
@@ -399,10 +438,12 @@ class Impl {
       exec_->open(request, upgrade);  // Its tokens are the proof.
       return;
     }
+    std::optional<auth::Caller> caller;
     const auto opened = with_verifier([&](auth::Verifier& verifier) -> base::Result<void> {
       const base::Time now = clock_.now();
       const SignedUpgrade opening = TRY(read_upgrade(request, verifier, *keys_.get(), now));
       TRY_VOID(keys_.check(opening.caller));
+      caller = opening.caller;
       const std::string instance = AgentSockets::instance_of(request.target);
       if (!handshakes_.pass(opening.caller, instance, clock_.monotonic())) {
         return base::fail(too_many_handshakes(instance));
@@ -412,7 +453,13 @@ class Impl {
       return sockets_->open(request, opening.caller, upgrade);
     });
     if (!opened) {
-      upgrade.refuse(write_error(nullptr, Wire::Json, opened.error(), request_id));
+      AuditedCall call = claimed_call(request, request_id, clock_.now());
+      call.caller = std::move(caller);
+      call.operation = AgentSockets::operation_of(request.target);
+      refuse(std::move(call), opened.error(),
+             [upgrade, response = write_error(nullptr, Wire::Json, opened.error(), request_id)] {
+               upgrade.refuse(response);
+             });
     }
   }
 
@@ -431,6 +478,7 @@ class Impl {
   base::Queue<auth::Verifier> verifiers_{most_verifiers};
   net::Loop loop_;
   machines::MachineWorkers machines_;
+  std::optional<AuditThread> audit_;
   std::optional<SecretsThread> secrets_;
   std::optional<logs::Threads> logs_;
   std::optional<exec::Relay> exec_;
@@ -459,6 +507,9 @@ uint16_t Server::port() const {
 }
 const std::string& Server::url() const {
   return impl_->url();
+}
+base::Result<void> Server::use_certificate(const net::TlsServerOptions& options) {
+  return impl_->use_certificate(options);
 }
 void Server::use_machines(std::unique_ptr<machines::MachineProvider> provider) {
   impl_->use_machines(std::move(provider));

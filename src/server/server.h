@@ -14,6 +14,7 @@
 #include "logs/limits.h"
 #include "machines/provider.h"
 #include "net/tls.h"
+#include "server/audit_log.h"
 #include "store/store.h"
 
 namespace server {
@@ -24,6 +25,7 @@ struct ServerOptions {
   std::string advertised_url;  // What agents are told to connect to; empty: made of the above.
   std::string logs_path;       // File of the log store.
   logs::Limits logs_limits;
+  AuditLogOptions audit;
   std::string secrets_path;  // File of the secret store.
   std::string secrets_key;   // 32 bytes that its values are sealed with.
   std::optional<net::TlsServerOptions> tls;
@@ -38,8 +40,8 @@ class Impl;
 
 class Server {
  public:
-  // Takes requests from now on. Errors: those of the store, of the log store's file and of
-  // listening, each naming what to do.
+  // Takes requests from now on. Errors: those of the store, of the log store's file, of the
+  // audit log's and of listening, each naming what to do.
   static base::Result<std::unique_ptr<Server>> start(ServerOptions options,
                                                      std::unique_ptr<store::Store> store,
                                                      base::Clock& clock);
@@ -49,6 +51,8 @@ class Server {
 
   uint16_t port() const;
   const std::string& url() const;  // "http://127.0.0.1:7117".
+  // Of a server with `tls`: as net::HttpServer::use_certificate.
+  base::Result<void> use_certificate(const net::TlsServerOptions& options);
   // Where the machines of Auto Scaling groups come from; once. Until then no machine is launched.
   void use_machines(std::unique_ptr<machines::MachineProvider> provider);
   // Answers what has come in, closes everything and joins all threads.

@@ -18,8 +18,19 @@ bool is_live(const model::ContainerInstance& instance) {
   return instance.status != model::InstanceStatus::Inactive;
 }
 
+// Who looks at the holder sees it.
+void note_refusal(const Step& step, const std::string& what,
+                  const model::ContainerInstance& holder) {
+  std::erase_if(step.refused_claims, [&](const auto& entry) {
+    return model::find_instance(step.state(), entry.first) == nullptr;
+  });
+  step.refused_claims.insert_or_assign(
+      holder.arn, RefusedClaim{what, step.remote_host, step.caller.access_key_id, step.now});
+}
+
 std::unexpected<base::Error> taken(const Step& step, const std::string& what,
                                    const model::ContainerInstance& holder) {
+  note_refusal(step, what, holder);
   return client_error(base::format(
       "{} belongs to the container instance {}{}, and this agent's key is not that instance's. If "
       "it is the same machine, installed anew, an operator allows it with `berth token rebind {} "

@@ -21,7 +21,8 @@ struct TakenOver {
 // was deregistered; an instance id belongs to the instance that has it. Only a full key, or the
 // instance's own key, takes them over; a machine that was installed anew gets such a key by
 // `berth token rotate` or `berth token rebind`. Quarantines that come along are put into `made`.
-// Cost: O(GPUs of all instances). Errors: ClientException, which names the holder and the fix.
+// A refused claim is noted in step.refused_claims. Cost: O(GPUs of all instances).
+// Errors: ClientException, which names the holder and the fix.
 base::Result<TakenOver> claim_machine(const Step& step, model::ContainerInstance& made);
 
 }  // namespace control

@@ -121,6 +121,33 @@ TEST_F(Claims, another_key_cannot_claim_the_id_of_a_machine) {
   EXPECT_EQ(instance(*own).ec2_instance_id, "i-thief");
 }
 
+TEST_F(Claims, a_refused_claim_is_shown_at_the_instance_that_has_it_until_the_key_is_rebound) {
+  const auto shown = [&](const model::InstanceArn& arn) {
+    act_as_owner();
+    api::ecs::DescribeContainerInstancesRequest request;
+    request.cluster = instance(arn).cluster.str();
+    request.container_instances.push_back(arn.str());
+    const auto told = plane.call<api::ecs::DescribeContainerInstancesResponse>(
+        "DescribeContainerInstances", request);
+    for (const api::ecs::Attribute& one : told->container_instances.at(0).attributes) {
+      if (one.name == "berth.refused-claim") return one.value.value_or("");
+    }
+    return std::string();
+  };
+  EXPECT_EQ(shown(victim), "");
+  act_as(thief_key);
+  plane.remote_host = "10.0.0.66";
+  EXPECT_FALSE(enroll({"GPU-2"}, "i-thief"));
+  EXPECT_EQ(shown(victim), "GPU GPU-2 claimed by 10.0.0.66 with the key " + thief_key + " at " +
+                               base::format_rfc3339(plane.now));
+  act_as(thief_key);
+  const model::InstanceArn own = enroll({"GPU-9"}, "i-thief").value();
+  EXPECT_EQ(shown(own), "");
+  const std::string anew_key = new_key("default");
+  ASSERT_TRUE(rebind(victim, anew_key));
+  EXPECT_EQ(shown(victim), "");
+}
+
 TEST_F(Claims, another_key_cannot_launder_a_quarantine) {
   const std::string gpu = quarantine();
   act_as(thief_key);

@@ -1,5 +1,6 @@
 #include "control/ecs/tagged_resource.h"
 
+#include "auth/permission.h"
 #include "base/arn.h"
 #include "base/format.h"
 #include "control/capacity/queue_explain.h"
@@ -15,11 +16,23 @@ std::unexpected<base::Error> not_found(std::string_view what, std::string_view a
                     base::format("The specified {} was not found: {}.", what, arn));
 }
 
+// With the ARN: whoever may read the tags of some things only is asked for that one. `instance` is
+// the one that it is or runs on.
+base::Result<void> allow_tags(const Step& step, std::string_view operation,
+                              const model::ClusterName& cluster, const model::InstanceArn& instance,
+                              std::string_view arn) {
+  return auth::allow(step.caller, {.service = "ecs",
+                                   .operation = operation,
+                                   .cluster = cluster.str(),
+                                   .container_instance = instance.str(),
+                                   .resource = arn});
+}
+
 base::Result<TaggedResource> find_tagged_cluster(const Step& step, std::string_view operation,
-                                                 std::string_view name) {
+                                                 std::string_view name, std::string_view arn) {
   const model::Cluster* const found = model::find_cluster(step.state(), model::ClusterName(name));
   if (found == nullptr) return base::fail("ClusterNotFoundException", "Cluster not found.");
-  TRY_VOID(allow(step, operation, found->name));
+  TRY_VOID(allow_tags(step, operation, found->name, {}, arn));
   return TaggedResource{.resource = found->name,
                         .tags = &found->tags,
                         .what = "cluster",
@@ -31,7 +44,7 @@ base::Result<TaggedResource> find_tagged_instance(const Step& step, std::string_
   const model::ContainerInstance* const found =
       model::find_instance(step.state(), model::InstanceArn(arn));
   if (found == nullptr) return not_found("container instance", arn);
-  TRY_VOID(allow(step, operation, found->cluster, arn));
+  TRY_VOID(allow_tags(step, operation, found->cluster, found->arn, arn));
   return TaggedResource{.resource = found->arn,
                         .tags = &found->tags,
                         .what = "container instance",
@@ -42,7 +55,7 @@ base::Result<TaggedResource> find_tagged_task(const Step& step, std::string_view
                                               std::string_view arn) {
   const model::Task* const found = model::find_task(step.state(), model::TaskArn(arn));
   if (found == nullptr) return not_found("task", arn);
-  TRY_VOID(allow(step, operation, found->cluster));
+  TRY_VOID(allow_tags(step, operation, found->cluster, found->instance, arn));
   return TaggedResource{.resource = found->arn,
                         .tags = &found->tags,
                         .what = "task",
@@ -54,7 +67,7 @@ base::Result<TaggedResource> find_tagged_definition(const Step& step, std::strin
   const model::TaskDefinition* const found =
       model::find_task_definition(step.state(), model::TaskDefinitionArn(arn));
   if (found == nullptr) return not_found("task definition", arn);
-  TRY_VOID(allow(step, operation, {}));
+  TRY_VOID(allow_tags(step, operation, {}, {}, arn));
   return TaggedResource{
       .resource = model::TaskDefinitionArn(found->definition.task_definition_arn.value_or("")),
       .tags = &found->tags,
@@ -66,17 +79,18 @@ base::Result<TaggedResource> find_tagged_service(const Step& step, std::string_v
                                                  std::string_view arn) {
   const model::Service* const found = model::find_service(step.state(), model::ServiceArn(arn));
   if (found == nullptr) return not_found("service", arn);
-  TRY_VOID(allow(step, operation, found->cluster));
+  TRY_VOID(allow_tags(step, operation, found->cluster, {}, arn));
   return TaggedResource{.resource = found->arn,
                         .tags = &found->tags,
                         .what = "service",
                         .ended = found->status == model::ServiceStatus::Inactive};
 }
 
-base::Result<TaggedResource> find_tagged_provider(const Step& step, std::string_view name,
-                                                  std::string_view arn) {
+base::Result<TaggedResource> find_tagged_provider(const Step& step, std::string_view operation,
+                                                  std::string_view name, std::string_view arn) {
   const auto found = step.state().capacity_providers.find(name);
   if (found == step.state().capacity_providers.end()) return not_found("capacity provider", arn);
+  TRY_VOID(allow_tags(step, operation, {}, {}, arn));
   return TaggedResource{.resource = model::CapacityProviderName(name),
                         .tags = &found->second.tags,
                         .what = "capacity provider",
@@ -97,8 +111,10 @@ base::Result<TaggedResource> require_tagged(const Step& step, std::string_view o
     return not_found("resource", text);
   }
   const std::string_view type = arn->resource_type();
-  if (type == "cluster") return find_tagged_cluster(step, operation, arn->resource_id());
-  if (type == "capacity-provider") return find_tagged_provider(step, arn->resource_id(), text);
+  if (type == "cluster") return find_tagged_cluster(step, operation, arn->resource_id(), text);
+  if (type == "capacity-provider") {
+    return find_tagged_provider(step, operation, arn->resource_id(), text);
+  }
   if (type == "container-instance") return find_tagged_instance(step, operation, text);
   if (type == "service") return find_tagged_service(step, operation, text);
   if (type == "task") return find_tagged_task(step, operation, text);

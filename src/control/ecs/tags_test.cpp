@@ -229,5 +229,30 @@ TEST(PlacementPolicy, a_cluster_with_an_unknown_one_is_not_made) {
   EXPECT_TRUE(plane.core.state().clusters.empty());
 }
 
+TEST(Tags, are_read_by_an_agents_key_of_its_instance_and_the_tasks_on_it_alone) {
+  Plane plane;
+  plane.create_cluster();
+  plane.define("cpu", "");
+  const std::string other = plane.register_instance("c5.2xlarge", "b").str();
+  const std::string others_task = *plane.run_task("cpu")->tasks.at(0).task_arn;
+  const std::string own = plane.register_instance("c5.18xlarge", "a").str();
+  api::ecs::StartTaskRequest start;
+  start.task_definition = "cpu";
+  start.container_instances.push_back(own);
+  const std::string own_task =
+      *plane.call<api::ecs::StartTaskResponse>("StartTask", start)->tasks.at(0).task_arn;
+  api::berth::CreateAgentKeyRequest request;
+  request.container_instance = own;
+  const auto key = plane.call<api::berth::CreateAgentKeyResponse>("CreateAgentKey", request);
+  ASSERT_TRUE(key) << key.error().message;
+  plane.caller.access_key_id = *key->access_key_id;
+  plane.caller.access = auth::AgentAccess{};
+  EXPECT_EQ(tags_of(plane, own), "");
+  EXPECT_EQ(tags_of(plane, own_task), "");
+  for (const std::string& arn : {other, others_task, cluster_arn, definition_arn}) {
+    EXPECT_EQ(tags_of(plane, arn), "AccessDeniedException") << arn;
+  }
+}
+
 }  // namespace
 }  // namespace control

@@ -29,6 +29,7 @@ struct ApiCall {
   const Action* action = nullptr;
   api::Any input;
   auth::Caller caller;
+  std::string remote_host = {};  // Where it comes from: "192.0.2.1", "::1"; empty: not known.
 };
 
 // An agent has opened its ACS websocket. Source: agent-protocol, "ACS session".

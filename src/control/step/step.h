@@ -1,6 +1,7 @@
 // What an action sees and may do: the state to read, the time, and change() to alter the state.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "control/step/input.h"
+#include "control/step/refused_claims.h"
 #include "control/step/settings.h"
 #include "model/change.h"
 #include "model/state.h"
@@ -21,11 +23,13 @@ struct QueueNotes;  // queue_notes.h
 class Step {
  public:
   Step(model::ClusterState& state, placement::Engine& engine, base::Random& random,
-       const Settings& settings, QueueNotes& queue_notes, base::Time now, Output& output)
+       const Settings& settings, QueueNotes& queue_notes, RefusedClaims& refused_claims,
+       base::Time now, Output& output)
       : engine(engine),
         random(random),
         settings(settings),
         queue_notes(queue_notes),
+        refused_claims(refused_claims),
         now(now),
         state_(state),
         output_(output) {}
@@ -48,8 +52,10 @@ class Step {
   base::Random& random;
   const Settings& settings;
   QueueNotes& queue_notes;
+  RefusedClaims& refused_claims;
   const base::Time now;
   auth::Caller caller;
+  std::string remote_host;  // Of the caller; empty: not known.
 
  private:
   model::ClusterState& state_;

@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "base/format.h"
 #include "control/ecs/actions/actions.h"
 #include "control/ecs/describe.h"
 #include "control/request/errors.h"
 #include "control/request/lookup.h"
+#include "model/capabilities.h"
 
 namespace control::ecs {
 namespace {
@@ -60,6 +62,15 @@ api::ecs::ContainerInstanceHealthStatus health_of(const model::ContainerInstance
   return health;
 }
 
+// An attribute, which every client of AWS shows. It is told of only: no expression finds it.
+void add_refused_claim(const RefusedClaim& claim, api::ecs::ContainerInstance& made) {
+  api::ecs::Attribute& told = made.attributes.emplace_back();
+  told.name = std::string(model::attribute_refused_claim);
+  told.value = base::format("{} claimed by {} with the key {} at {}", claim.what,
+                            claim.host.empty() ? "another machine" : claim.host,
+                            claim.access_key_id, base::format_rfc3339(claim.at));
+}
+
 bool includes(const api::ecs::DescribeContainerInstancesRequest& request,
               api::ecs::ContainerInstanceField field) {
   return std::ranges::find(request.include, field) != request.include.end();
@@ -86,6 +97,10 @@ Answer<api::ecs::DescribeContainerInstancesResponse> describe_container_instance
     const model::ContainerInstance* const instance = find_instance(step, cluster->name, text);
     if (instance != nullptr) {
       response.container_instances.push_back(describe_instance(step, *instance, tags));
+      const auto claim = step.refused_claims.find(instance->arn);
+      if (claim != step.refused_claims.end()) {
+        add_refused_claim(claim->second, response.container_instances.back());
+      }
       if (health) response.container_instances.back().health_status = health_of(*instance);
       continue;
     }

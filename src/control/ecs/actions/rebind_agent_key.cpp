@@ -32,6 +32,7 @@ Answer<api::berth::RebindAgentKeyResponse> rebind_agent_key(
   for (const auto& [one, before] : step.state().agent_keys) {
     if (before.instance == instance->arn && one != id) former.push_back(one);
   }
+  step.refused_claims.erase(instance->arn);
   step.change(model::AgentKeyPut{std::move(bound)});
   for (std::string& one : former) step.change(model::AgentKeyRemoved{std::move(one)});
   return api::berth::RebindAgentKeyResponse{};

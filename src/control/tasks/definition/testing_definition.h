@@ -22,8 +22,14 @@ struct EmptyPlane {
   Settings settings;
   Output output;
   QueueNotes queue_notes;
-  Step step{state,    engine,      random,
-            settings, queue_notes, base::Time(base::Milliseconds(1'700'000'000'123)),
+  RefusedClaims refused_claims;
+  Step step{state,
+            engine,
+            random,
+            settings,
+            queue_notes,
+            refused_claims,
+            base::Time(base::Milliseconds(1'700'000'000'123)),
             output};
 
   EmptyPlane() { step.caller.arn = "arn:aws:iam::123456789012:root"; }
