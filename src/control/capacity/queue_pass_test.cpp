@@ -91,8 +91,9 @@ class QueuePass : public testing::Capacity {
     base::Random random(1);
     const Settings settings;
     QueueNotes notes;
+    RefusedClaims claims;
     Output output;
-    const Step step(state, engine, random, settings, notes, plane.now, output);
+    const Step step(state, engine, random, settings, notes, claims, plane.now, output);
     return make_payload(step, record(task)).containers.front().environment;
   }
 };
