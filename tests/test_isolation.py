@@ -19,7 +19,7 @@ SECRET = "the-other-tasks-password"
 def setUpModule():
     global server, agent, tasks
     server = Server("--log-level", "debug", command="server")
-    agent = Agent(server, "--emulate", "p3.8xlarge")
+    agent = Agent(server, "--emulate", "p3.8xlarge", prefix=("prlimit", "--nofile=128:1024"))
     server.wait_connected(1)
     tasks = Tasks(server)
 
@@ -171,6 +171,27 @@ true""")
             "head -c 400m /dev/zero | tail > /dev/null; true")})
         tasks.wait(arn, "STOPPED")
         self.assertEqual("RUNNING", tasks.describe(self.victim)["lastStatus"])
+
+
+    def test_asking_for_its_metadata_without_end(self):
+        """It is told to wait, and the agent has files left for its work."""
+        text = look("flood", """
+mkfifo /tmp/wait
+for i in $(seq 100); do nc 169.254.170.2 80 < /tmp/wait >/dev/null 2>&1 & done
+exec 3>/tmp/wait
+sleep 1
+exec 3>&-
+(for i in $(seq 150); do printf 'GET /v2/metadata HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n'; done; sleep 4) |
+  nc 169.254.170.2 80 | grep -o -e 'HTTP/1.1 [0-9]*'
+true""")
+        answers = re.findall(r"HTTP/1.1 (\d+)", text)
+        self.assertEqual(["200"] * 60, answers[:60])
+        self.assertEqual({"200", "429"}, set(answers))
+        files = os.listdir(f"/proc/{agent.process.child.pid}/fd")
+        self.assertLess(len(files), 200)
+        with open(f"/proc/{agent.process.child.pid}/limits", encoding="ascii") as limits:
+            soft, hard = re.search(r"Max open files +(\d+) +(\d+)", limits.read()).groups()
+        self.assertEqual(soft, str(min(int(hard), 1 << 20)))
 
 
 class GetsOutByItself(unittest.TestCase):

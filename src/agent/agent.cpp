@@ -145,6 +145,7 @@ class Impl {
     if (events_) events_->stop();
     if (api_) api_->cancel();
     if (driver_) driver_->stop();
+    tasks_loop_.stop();
     loop_.stop();
     if (std::exchange(drops_, false)) {
       if (const auto taken_back = drop_no_more(metadata_address); !taken_back) {
@@ -205,7 +206,8 @@ class Impl {
   Machine machine_;
   Inbox inbox_{event_capacity};
   net::Loop loop_{1};
-  MetadataServer metadata_{loop_, inbox_};
+  net::Loop tasks_loop_{1};  // What tasks ask does not keep the agent's own connections waiting.
+  MetadataServer metadata_{tasks_loop_, inbox_, clock_};
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<DockerEvents> events_;

@@ -139,13 +139,13 @@ SetupResult<docker::RegistryAuth> Operations::log_in(const acs::RegistryAuthenti
 }
 
 void Operations::answer_tags(TagsWanted wanted, net::Responder responder) {
-  quick_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
+  asked_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
     responder.respond(json_response(200, with_tags(parts_.api, std::move(wanted))));
   });
 }
 
 void Operations::answer_protection(ProtectionWanted wanted, net::Responder responder) {
-  quick_.post([this, wanted = std::move(wanted), responder = std::move(responder)] {
+  asked_.post([this, wanted = std::move(wanted), responder = std::move(responder)] {
     responder.respond(ask_protection(parts_.api, wanted));
   });
 }
@@ -207,6 +207,9 @@ void Operations::open_endpoint(const std::string& task_arn, const std::string& r
 }
 
 void Operations::answer_stats(StatsWanted wanted, net::Responder responder) {
+  const bool has_gpus =
+      std::ranges::any_of(wanted.containers, [](const auto& one) { return !one.gpus.empty(); });
+  if (!has_gpus) return on_gpu_figures({std::move(wanted), {}, std::move(responder)});
   gpu_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
     std::vector<GpuFigures> gpus;
     for (const StatsWanted::Of& container : wanted.containers) {
@@ -219,7 +222,7 @@ void Operations::answer_stats(StatsWanted wanted, net::Responder responder) {
 }
 
 void Operations::on_gpu_figures(GpuFiguresDone done) {
-  quick_.post([this, done = std::move(done)] {
+  asked_.post([this, done = std::move(done)] {
     json::Value all = json::Value::object();
     for (const StatsWanted::Of& container : done.wanted.containers) {
       const auto stats = parts_.docker.streams.stats(container.runtime_id);
@@ -343,6 +346,7 @@ void Operations::stop() {
   logs_.stop();
   pulls_.stop();
   quick_.stop();
+  asked_.stop();
   slow_stops_.stop();
 }
 

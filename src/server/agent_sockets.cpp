@@ -37,7 +37,7 @@ constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
 
 // Far more than an agent ever sends: who is above it is broken, and must not keep the control plane
 // from the others.
-constexpr Pace agent_pace(1'000, 10'000);
+constexpr base::Pace agent_pace(1'000, 10'000);
 constexpr uint16_t close_try_again = 1013;
 
 // The other end of a web socket, shared by its handlers.
