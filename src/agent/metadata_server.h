@@ -26,6 +26,9 @@ inline constexpr const char* metadata_address = "169.254.170.2";
 inline MetadataPlace metadata_place() {
   return {.address = metadata_address, .asked_port = 80, .listening_port = 51679};
 }
+// Where a cloud tells a machine its own keys. Source: AWS, "Instance metadata and user data"; the
+// same at Google Cloud, Azure and others.
+inline constexpr const char* instance_metadata_address = "169.254.169.254";
 
 // What one task may ask: more is answered with 429, after a while, so that asking without end keeps
 // nobody busy. Source: amazon-ecs-agent, ecs-agent/tmds (DefaultTaskMetadataSteadyStateRate,

@@ -69,8 +69,9 @@ class MetadataServerTest : public ::testing::Test {
   net::Loop loop_{1};
   MetadataServer server_{loop_, inbox_, clock_};
   std::jthread driver_{[this] {
-    while (auto input = inbox_.pop())
+    while (auto input = inbox_.pop()) {
       std::get<MetadataAsked>(*input).responder.respond({200, {}, ""});
+    }
   }};
 };
 

@@ -43,9 +43,11 @@ std::optional<core::OperationError> prepare_logs(ApiClient& api, const core::Shi
 }
 
 // Without an endpoint the container runs all the same, as it would after its agent's end.
-void open_socket(Inbox& inbox, const std::string& task_arn, const std::string& runtime_id,
-                 int64_t pid) {
-  const auto socket = listen_in_namespace(pid, runtime_id, metadata_place());
+void open_socket(Inbox& inbox, const AgentOptions& options, const std::string& task_arn,
+                 const std::string& runtime_id, int64_t pid) {
+  MetadataPlace place = metadata_place();
+  if (!options.allow_instance_metadata) place.refused = instance_metadata_address;
+  const auto socket = listen_in_namespace(pid, runtime_id, place);
   if (!socket && socket.error().code == "NotFound") return;  // It needs none any more.
   if (!socket) {
     base::log_warning("A container of task {} has no metadata endpoint: {}", task_arn,
@@ -179,6 +181,11 @@ void Operations::start_container(core::Operation operation, Context context) {
       const auto dropped = drop_in_own_network(metadata_address);
       if (!dropped) base::log_warning("{}", dropped.error().message);
     }
+    // Its own network refuses it a moment after the start, and this before.
+    if (!context.endpoint_of.empty() && !parts_.options.allow_instance_metadata) {
+      const auto dropped = drop_forwarded(instance_metadata_address);
+      if (!dropped) base::log_warning("{}", dropped.error().message);
+    }
     auto started = call_docker(operation.request, parts_.docker);
     if (!started || context.endpoint_of.empty()) {
       return answer(parts_.inbox, operation.id, std::move(started));
@@ -188,7 +195,7 @@ void Operations::start_container(core::Operation operation, Context context) {
     auto seen = call_docker(core::InspectContainer{id}, parts_.docker);
     const auto* const info = seen ? std::get_if<core::ContainerInfo>(&*seen) : nullptr;
     if (info != nullptr && info->pid > 0) {
-      open_socket(parts_.inbox, context.endpoint_of, id, info->pid);
+      open_socket(parts_.inbox, parts_.options, context.endpoint_of, id, info->pid);
     }
     answer(parts_.inbox, operation.id, info != nullptr ? std::move(seen) : std::move(started));
   });
@@ -202,8 +209,9 @@ void Operations::clean_up(CleanupRequest request) {
 
 void Operations::open_endpoint(const std::string& task_arn, const std::string& runtime_id,
                                int64_t pid) {
-  quick_.post(
-      [this, task_arn, runtime_id, pid] { open_socket(parts_.inbox, task_arn, runtime_id, pid); });
+  quick_.post([this, task_arn, runtime_id, pid] {
+    open_socket(parts_.inbox, parts_.options, task_arn, runtime_id, pid);
+  });
 }
 
 void Operations::answer_stats(StatsWanted wanted, net::Responder responder) {

@@ -232,6 +232,7 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
   attributes.add("ecs.os-type", "linux");
   attributes.add(model::attribute_cpu_architecture, machine.cpu_architecture);
   attributes.add("berth.agent", options.version);
+  if (!machine.identity.empty()) attributes.add(model::attribute_machine, machine.identity);
   if (!machine.host_name.empty()) {
     attributes.add(model::attribute_host_name, machine.host_name);
   }

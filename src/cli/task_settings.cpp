@@ -135,6 +135,12 @@ void add_task_settings(CLI::App& command, TaskSettings& settings) {
           "once; 0: never.")
       ->check(CLI::Range(0, 99))
       ->capture_default_str();
+  command.add_flag("--allow-instance-metadata", settings.allow_instance_metadata,
+                   "Let tasks reach 169.254.169.254, where a cloud tells a machine its own keys.");
+  command.add_flag(
+      "--adopt-data", settings.adopt_data,
+      "The directory of --data was moved here with its machine, and nothing uses it "
+      "any more where it was: without this option, one of another machine is refused.");
   command
       .add_option("--s3-endpoint", settings.s3_endpoint,
                   "Where environmentFiles of S3 are read; without it, Amazon S3.")
@@ -170,6 +176,8 @@ base::Result<void> apply_task_settings(const TaskSettings& settings, agent::Agen
   options.cleanup.disk_percent = settings.disk_pressure_percent;
   if (!settings.s3_endpoint.empty()) TRY(net::parse_url(settings.s3_endpoint));
   options.s3_endpoint = settings.s3_endpoint;
+  options.allow_instance_metadata = settings.allow_instance_metadata;
+  options.adopt_data = settings.adopt_data;
   options.ecr = TRY(ecr_access(settings.ecr_endpoint));
   return {};
 }

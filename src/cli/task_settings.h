@@ -32,6 +32,8 @@ struct TaskSettings {
   bool no_image_cleanup = false;
   std::string s3_endpoint;
   std::string ecr_endpoint;
+  bool adopt_data = false;
+  bool allow_instance_metadata = false;
 };
 
 // `settings` outlives the parsing.

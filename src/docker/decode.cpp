@@ -168,6 +168,7 @@ Decoded<uint32_t> choose_api_minor(const json::Value& version) {
 
 RuntimeInfo decode_info(const json::Value& info, uint32_t api_minor) {
   RuntimeInfo result{
+      .id = info["ID"].text_or(""),
       .version = info["ServerVersion"].text_or(""),
       .api_version = base::format("1.{}", api_minor),
       .root_dir = info["DockerRootDir"].text_or(""),

@@ -36,6 +36,7 @@ using container::RuntimeStatus;
 using Labels = std::map<std::string, std::string>;
 
 struct RuntimeInfo {
+  std::string id{};         // Of this installation of the daemon.
   std::string version;      // "20.10.24"
   std::string api_version;  // As negotiated: "1.41".
   std::string root_dir;     // Where images and volumes lie: "/var/lib/docker".
