@@ -90,6 +90,7 @@ core::Config make_config(const AgentOptions& options, std::string agent_data) {
   config.pull_behavior = options.pull_behavior;
   config.stop_timeout = options.stop_timeout;
   config.pids_limit = options.pids_limit;
+  config.bounds = options.bounds;
   config.gpu_release_timeout = options.gpu_release_timeout;
   const MpsDirectories mps = mps_directories(options.data_dir);
   config.mps_pipe_directory = mps.pipe.string();

@@ -238,6 +238,9 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
   }
   add_gpu_attributes(attributes, facts.gpus);
   for (const auto& [name, value] : options.attributes) attributes.add(name, value);
+  for (const auto& [name, value] : model::attributes_of(options.bounds)) {
+    attributes.add(name, value);
+  }
   if (!facts.host_address.empty()) {
     attributes.add(model::attribute_host_address, facts.host_address);
   }

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "cli/environment.h"
+#include "model/task_bounds.h"
 #include "net/http.h"
 
 namespace cli {
@@ -135,6 +136,16 @@ void add_task_settings(CLI::App& command, TaskSettings& settings) {
           "once; 0: never.")
       ->check(CLI::Range(0, 99))
       ->capture_default_str();
+  command.add_option("--profile", settings.profile,
+                     "What tasks may ask of this machine: trusted, everything, which it is without "
+                     "this option, or shared, nothing that reaches beyond their own containers.");
+  command
+      .add_option("--allow", settings.allow,
+                  "What tasks may ask of a shared machine nevertheless (implies --profile shared): "
+                  "privileged, host-paths=/data:/scratch, host-network, host-pid, host-ipc, "
+                  "docker-socket, docker-volumes, capabilities=SYS_PTRACE:NET_ADMIN, devices, "
+                  "security-options; several with commas.")
+      ->delimiter(',');
   command.add_flag("--allow-instance-metadata", settings.allow_instance_metadata,
                    "Let tasks reach 169.254.169.254, where a cloud tells a machine its own keys.");
   command.add_flag(
@@ -176,6 +187,7 @@ base::Result<void> apply_task_settings(const TaskSettings& settings, agent::Agen
   options.cleanup.disk_percent = settings.disk_pressure_percent;
   if (!settings.s3_endpoint.empty()) TRY(net::parse_url(settings.s3_endpoint));
   options.s3_endpoint = settings.s3_endpoint;
+  options.bounds = TRY(model::parse_task_bounds(settings.profile, settings.allow));
   options.allow_instance_metadata = settings.allow_instance_metadata;
   options.adopt_data = settings.adopt_data;
   options.ecr = TRY(ecr_access(settings.ecr_endpoint));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/agent.h"
 #include "base/result.h"
@@ -33,6 +34,8 @@ struct TaskSettings {
   std::string s3_endpoint;
   std::string ecr_endpoint;
   bool adopt_data = false;
+  std::string profile;
+  std::vector<std::string> allow;
   bool allow_instance_metadata = false;
 };
 

@@ -51,9 +51,9 @@ inline constexpr std::string_view attribute_berth_agent = "berth.agent";
 // where the agent's session comes from.
 inline constexpr std::string_view attribute_host_address = "berth.host-address";
 // With the machine's name, as people know it; of an emulated machine, its host's and its own.
-// A digest that tells the machine from others.
-inline constexpr std::string_view attribute_machine = "berth.machine";
 inline constexpr std::string_view attribute_host_name = "berth.host-name";
+// With a digest that tells the machine from others.
+inline constexpr std::string_view attribute_machine = "berth.machine";
 
 // Names that begin so tell what an agent can do: an agent registers them, and no client sets them.
 inline constexpr auto prefixes_of_agents =

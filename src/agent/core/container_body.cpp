@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "agent/core/bounds_check.h"
 #include "agent/core/container_network.h"
 #include "agent/core/container_volumes.h"
 #include "base/format.h"
@@ -271,6 +272,8 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
   join_namespaces(task, index, body, host);
 
   TRY_VOID(refuse_gpu_doors(container, host));
+  TRY_VOID(check_bounds(config, task, body, host));
+  std::vector<std::string> host_paths = mounted_host_paths(host);
   keep_output_for_shipping(host);
   const GpuAccess gpus = gpu_access(task.payload, container);
   TRY_VOID(check_sharing(task.payload, container, gpus));
@@ -290,6 +293,7 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
     request.environment_files.push_back(file.value);
   }
   request.secrets = container.secrets;
+  request.host_paths = std::move(host_paths);
   request.limits = task_limits(task.payload);
   return request;
 }
