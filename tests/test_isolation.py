@@ -236,6 +236,10 @@ true""")
         self.assertNotIn("route:", look("cloud-allowed", ask, run={"placementConstraints": [
             {"type": "memberOf", "expression": "attribute:ecs.instance-type == c5.large"}]}))
 
+    def test_its_output_on_the_machine_has_a_bound(self):
+        log = server.docker.inspect(self.container)["HostConfig"]["LogConfig"]
+        self.assertEqual({"Type": "json-file", "Config": {"max-size": "100m", "max-file": "5"}}, log)
+
     def test_asking_for_its_metadata_without_end(self):
         """It is told to wait, and the agent has files left for its work."""
         text = look("flood", """

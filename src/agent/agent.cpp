@@ -91,6 +91,7 @@ core::Config make_config(const AgentOptions& options, std::string agent_data) {
   config.stop_timeout = options.stop_timeout;
   config.pids_limit = options.pids_limit;
   config.bounds = options.bounds;
+  config.log_max_size = options.container_log_size;
   config.gpu_release_timeout = options.gpu_release_timeout;
   const MpsDirectories mps = mps_directories(options.data_dir);
   config.mps_pipe_directory = mps.pipe.string();
@@ -130,6 +131,7 @@ class Impl {
     machine_.identity = identity.machine.empty() ? identity.docker : identity.machine;
     machine_.running_place = running_place(agent_data);
     core::Config config = make_config(options_, std::move(agent_data));
+    if (info) config.default_log_driver = info->default_log_driver;
     TRY_VOID(serve_metadata(*journal, config));
     driver_ = TRY(
         Driver::create({.options = options_,

@@ -91,7 +91,8 @@ struct AgentOptions {
   // Tasks with a network of their own may reach the cloud's metadata of this machine.
   bool allow_instance_metadata = false;
 
-  model::TaskBounds bounds = {};  // What tasks may ask of the machine.
+  std::string container_log_size = "100m";  // As core::Config::log_max_size.
+  model::TaskBounds bounds = {};            // What tasks may ask of the machine.
   core::PullBehavior pull_behavior = core::PullBehavior::PreferCached;
   base::Milliseconds cleanup_wait = std::chrono::hours(3);  // From STOPPED to `docker rm`.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);

@@ -35,6 +35,7 @@ struct TaskSettings {
   std::string ecr_endpoint;
   bool adopt_data = false;
   std::string profile;
+  std::string container_log_size = agent::AgentOptions{}.container_log_size;
   std::vector<std::string> allow;
   bool allow_instance_metadata = false;
 };

@@ -26,6 +26,11 @@ struct Config {
   uint64_t random_seed = 0;
   PullBehavior pull_behavior = PullBehavior::PreferCached;
   uint32_t pull_attempts = 5;
+  // Of output that Docker's driver json-file keeps on the machine, where a container says nothing:
+  // "100m" in each of so many files. Empty: as Docker is set up.
+  std::string log_max_size;
+  int log_max_files = 5;
+  std::string default_log_driver;       // Docker's; empty: not known.
   model::TaskBounds bounds;             // What tasks may ask of the machine.
   int64_t pids_limit = 32'768;          // Processes and threads of one container; 0: no limit.
   std::set<std::string> pulled_images;  // By earlier processes, for PullBehavior::Once.
