@@ -3,10 +3,12 @@ each is tried from inside and refused."""
 
 import os
 import re
+import shutil
 import stat
+import subprocess
 import tempfile
 import unittest
-import shutil
+import urllib.request
 
 from harness import (Agent, Server, Tasks, awslogs, container_of, gpus, shell, wait_for)
 
@@ -19,7 +21,7 @@ SECRET = "the-other-tasks-password"
 def setUpModule():
     global server, agent, tasks
     server = Server("--log-level", "debug", command="server")
-    agent = Agent(server, "--emulate", "p3.8xlarge")
+    agent = Agent(server, "--emulate", "p3.8xlarge", prefix=("prlimit", "--nofile=128:1024"))
     server.wait_connected(1)
     tasks = Tasks(server)
 
@@ -29,16 +31,58 @@ def tearDownModule():
     server.close()
 
 
-def look(name, text, **members):
+def look(name, text, task=None, run=None, **members):
     """The lines that a container prints, each `name: what came of it`. Errors are among them, since
     Docker keeps no order between the two streams."""
     group = f"isolation-{name}"
-    arn = tasks.run_containers(name, {"memory": 32, "logConfiguration": awslogs(group),
-                                      **shell("exec 2>&1\n" + text + "\necho done: yes"), **members})
+    container = {"memory": 32, "logConfiguration": awslogs(group),
+                 **shell("exec 2>&1\n" + text + "\necho done: yes"), **members}
+    arn = tasks.run(tasks.register(name, container, **(task or {})), **(run or {}))
     tasks.wait(arn, "STOPPED")
     lines = wait_for(lambda: [found for found in [tasks.output(arn, group)]
                               if found and found[-1] == "done: yes"], "all of its output is there")[0]
     return "\n".join(lines)
+
+
+class Cloud:
+    """Something at 169.254.169.254, in a network of its own beside the machine's."""
+
+    def __enter__(self):
+        run = [f"ip netns add {self.name}",
+               f"ip link add {self.name} type veth peer name cloud netns {self.name}",
+               f"ip addr add 198.51.100.1/30 dev {self.name}", f"ip link set {self.name} up",
+               f"ip -n {self.name} addr add 198.51.100.2/30 dev cloud",
+               f"ip -n {self.name} addr add 169.254.169.254/32 dev cloud",
+               f"ip -n {self.name} link set cloud up",
+               f"ip -n {self.name} route add default via 198.51.100.1",
+               "ip route add 169.254.169.254/32 via 198.51.100.2"]
+        for line in run:
+            subprocess.run(line.split(), check=True)
+        self.folder = tempfile.mkdtemp(prefix="berth-cloud-")
+        with open(f"{self.folder}/index.html", "w", encoding="ascii") as file:
+            file.write("the machine's keys")
+        self.server = subprocess.Popen(
+            ["ip", "netns", "exec", self.name, "python3", "-m", "http.server", "8080"],
+            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self
+
+    name = "berth-cloud"
+
+    def ask(self):
+        def answer():
+            try:
+                with urllib.request.urlopen("http://169.254.169.254:8080/", timeout=5) as found:
+                    return found.read().decode()
+            except OSError:
+                return None
+        return wait_for(answer, "the cloud answers the machine")
+
+    def __exit__(self, *_):
+        self.server.kill()
+        self.server.wait()
+        subprocess.run(["ip", "route", "del", "169.254.169.254/32"], check=False)
+        subprocess.run(["ip", "netns", "del", self.name], check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class FromInside(unittest.TestCase):
@@ -170,6 +214,50 @@ true""")
             "head -c 400m /dev/zero | tail > /dev/null; true")})
         tasks.wait(arn, "STOPPED")
         self.assertEqual("RUNNING", tasks.describe(self.victim)["lastStatus"])
+
+
+    def test_the_keys_of_the_machine_at_its_cloud(self):
+        ask = ("for i in 1 2 3; do\n"
+               "  timeout 5 wget -q -O - http://169.254.169.254:8080/ 2>&1 | sed 's/^/got: /'\n"
+               "done\n"
+               "ip route | grep 169.254.169.254 | sed 's/^/route: /'\n")
+        with Cloud() as cloud:
+            self.assertEqual("the machine's keys", cloud.ask())
+            networks = {"bridge": {}, "awsvpc": {"networkConfiguration": {
+                "awsvpcConfiguration": {"subnets": ["subnet-1"]}}}}
+            for mode in networks:
+                text = look(f"cloud-{mode}", ask, task={"networkMode": mode}, run=networks[mode])
+                self.assertIn("route: unreachable", text)
+                self.assertNotIn("got: the machine's keys", text)
+        other = Agent(server, "--emulate", "c5.large", "--allow-instance-metadata")
+        self.addCleanup(other.close)
+        server.wait_connected(2)
+        self.assertNotIn("route:", look("cloud-allowed", ask, run={"placementConstraints": [
+            {"type": "memberOf", "expression": "attribute:ecs.instance-type == c5.large"}]}))
+
+    def test_its_output_on_the_machine_has_a_bound(self):
+        log = server.docker.inspect(self.container)["HostConfig"]["LogConfig"]
+        self.assertEqual({"Type": "json-file", "Config": {"max-size": "100m", "max-file": "5"}}, log)
+
+    def test_asking_for_its_metadata_without_end(self):
+        """It is told to wait, and the agent has files left for its work."""
+        text = look("flood", """
+mkfifo /tmp/wait
+for i in $(seq 100); do nc 169.254.170.2 80 < /tmp/wait >/dev/null 2>&1 & done
+exec 3>/tmp/wait
+sleep 1
+exec 3>&-
+(for i in $(seq 150); do printf 'GET /v2/metadata HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n'; done; sleep 4) |
+  nc 169.254.170.2 80 | grep -o -e 'HTTP/1.1 [0-9]*'
+true""")
+        answers = re.findall(r"HTTP/1.1 (\d+)", text)
+        self.assertEqual(["200"] * 60, answers[:60])
+        self.assertEqual({"200", "429"}, set(answers))
+        files = os.listdir(f"/proc/{agent.process.child.pid}/fd")
+        self.assertLess(len(files), 200)
+        with open(f"/proc/{agent.process.child.pid}/limits", encoding="ascii") as limits:
+            soft, hard = re.search(r"Max open files +(\d+) +(\d+)", limits.read()).groups()
+        self.assertEqual(soft, str(min(int(hard), 1 << 20)))
 
 
 class GetsOutByItself(unittest.TestCase):

@@ -106,6 +106,7 @@ ServerSession::Ticked ServerSession::tick(base::Random& random, base::Time now) 
   if (now >= heartbeat_due()) {
     last_sent_ = now;
     unanswered_heartbeat_ = now;
+    asked_for_.reset();
     ticked.messages.emplace_back(HeartbeatMessage{.message_id = random.uuid(), .healthy = true});
   }
   return ticked;
@@ -116,6 +117,7 @@ base::Time ServerSession::heartbeat_due() const {
   if (peer_.protocol_version < 2) return by_silence;
   // A peer that owes an answer is asked again only after it gave one: the oldest question counts.
   if (unanswered_heartbeat_) return base::Time::max();
+  if (asked_for_) return *asked_for_;
   // Payloads that are sent again and again into a dead connection must not put the question off.
   return std::min(by_silence, last_heard_ + 2 * settings_.heartbeat_interval);
 }

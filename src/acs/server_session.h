@@ -91,6 +91,9 @@ class ServerSession {
   // Call it for whatever is sent outside of this class (credentials).
   void sent(base::Time now);
 
+  // The next tick() asks whether the agent is still there, unless it is asked already.
+  void ask_soon(base::Time now) { asked_for_ = now; }
+
   struct Ticked {
     std::vector<ServerMessage> messages;  // To be sent now.
     bool dead = false;                    // To be closed now.
@@ -117,6 +120,7 @@ class ServerSession {
   base::Time last_sent_;
   base::Time last_heard_;
   std::optional<base::Time> unanswered_heartbeat_;      // When the oldest such one was sent.
+  std::optional<base::Time> asked_for_;                 // By ask_soon(), and not done yet.
   std::string manifest_id_;                             // Empty: none, or its stops are settled.
   std::map<std::string, Undelivered> undelivered_;      // By messageId.
   std::map<std::string, std::string> message_of_task_;  // Task ARN to messageId.

@@ -9,6 +9,7 @@
 #include "agent/api_client.h"
 #include "agent/docker_events.h"
 #include "agent/driver.h"
+#include "agent/machine_identity.h"
 #include "agent/metadata_server.h"
 #include "agent/namespace_socket.h"
 #include "base/format.h"
@@ -89,6 +90,8 @@ core::Config make_config(const AgentOptions& options, std::string agent_data) {
   config.pull_behavior = options.pull_behavior;
   config.stop_timeout = options.stop_timeout;
   config.pids_limit = options.pids_limit;
+  config.bounds = options.bounds;
+  config.log_max_size = options.container_log_size;
   config.gpu_release_timeout = options.gpu_release_timeout;
   const MpsDirectories mps = mps_directories(options.data_dir);
   config.mps_pipe_directory = mps.pipe.string();
@@ -117,10 +120,18 @@ class Impl {
                               clock_));
     TRY_VOID(make_data_dir(options_.data_dir));
     auto journal = TRY(Journal::open(options_.data_dir / "agent.db"));
+    const auto info = docker.runtime.info();
+    const MachineIdentity identity =
+        machine_identity(read_machine_id(), info ? info->id : std::string());
+    TRY_VOID(bind_to_machine(*journal, identity, options_.adopt_data, options_.data_dir));
     std::string id = TRY(instance_id(options_, *journal));
     machine_ = TRY(describe_machine(options_, std::move(id)));
     if (options_.agent_name.empty()) options_.agent_name = machine_.instance_id;
-    core::Config config = make_config(options_, TRY(identity_of(options_.data_dir)));
+    std::string agent_data = TRY(identity_of(options_.data_dir));
+    machine_.identity = identity.machine.empty() ? identity.docker : identity.machine;
+    machine_.running_place = running_place(agent_data);
+    core::Config config = make_config(options_, std::move(agent_data));
+    if (info) config.default_log_driver = info->default_log_driver;
     TRY_VOID(serve_metadata(*journal, config));
     driver_ = TRY(
         Driver::create({.options = options_,
@@ -145,10 +156,12 @@ class Impl {
     if (events_) events_->stop();
     if (api_) api_->cancel();
     if (driver_) driver_->stop();
+    tasks_loop_.stop();
     loop_.stop();
     if (std::exchange(drops_, false)) {
-      if (const auto taken_back = drop_no_more(metadata_address); !taken_back) {
-        base::log_warning("{}", taken_back.error().message);
+      for (const auto& taken_back :
+           {drop_no_more(metadata_address), forward_again(instance_metadata_address)}) {
+        if (!taken_back) base::log_warning("{}", taken_back.error().message);
       }
     }
   }
@@ -191,10 +204,19 @@ class Impl {
                           dropped.error().message);
       }
       drops_ = true;
+      if (options_.allow_instance_metadata) {
+        // An earlier start may have been ended before it took it back.
+        static_cast<void>(forward_again(instance_metadata_address));
+      } else if (const auto dropped = drop_forwarded(instance_metadata_address); !dropped) {
+        base::log_warning("Tasks may reach {}, which has this machine's own keys on a cloud: {}",
+                          instance_metadata_address, dropped.error().message);
+      }
     } else {
       base::log_info(
           "containers get no task metadata endpoint and no keys of a task role, except with "
-          "network mode host: to serve them in their networks the agent has to run as root");
+          "network mode host: to serve them in their networks the agent has to run as root. "
+          "Neither does it keep tasks from {}, which has this machine's own keys on a cloud",
+          instance_metadata_address);
     }
     return {};
   }
@@ -205,7 +227,8 @@ class Impl {
   Machine machine_;
   Inbox inbox_{event_capacity};
   net::Loop loop_{1};
-  MetadataServer metadata_{loop_, inbox_};
+  net::Loop tasks_loop_{1};  // What tasks ask does not keep the agent's own connections waiting.
+  MetadataServer metadata_{tasks_loop_, inbox_, clock_};
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<DockerEvents> events_;

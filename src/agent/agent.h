@@ -59,6 +59,8 @@ struct AgentOptions {
   // The agent's own directory, made with mode 0700 if absent: agent.db (journal, identity, log
   // positions). One agent per directory.
   std::filesystem::path data_dir = {};
+  // data_dir was used on another machine, and this one takes its place. See machine_identity.h.
+  bool adopt_data = false;
   // Tells this agent's containers from those of other agents on the same Docker. Empty: the
   // instance id, which is kept in data_dir.
   std::string agent_name = {};
@@ -86,6 +88,11 @@ struct AgentOptions {
   // Of the DockerAccess, for sessions of ExecuteCommand. Empty: there are none.
   std::string docker_host = {};
 
+  // Tasks with a network of their own may reach the cloud's metadata of this machine.
+  bool allow_instance_metadata = false;
+
+  std::string container_log_size = "100m";  // As core::Config::log_max_size.
+  model::TaskBounds bounds = {};            // What tasks may ask of the machine.
   core::PullBehavior pull_behavior = core::PullBehavior::PreferCached;
   base::Milliseconds cleanup_wait = std::chrono::hours(3);  // From STOPPED to `docker rm`.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
@@ -130,7 +137,8 @@ class Agent {
   // Opens the journal and takes up work in the background: neither the control plane nor Docker has
   // to answer yet. `devices` is the machine's, or emulated; it is used by one thread of the agent.
   // Errors: "InvalidParameterException" for an option, naming it; those of sqlite/database.h for
-  // data_dir; "Busy" when another agent has it; "JournalCorrupt", "JournalOfAnotherCluster".
+  // data_dir; "Busy" when another agent has it; "JournalCorrupt", "JournalOfAnotherCluster";
+  // "AnotherMachine" when data_dir was used on one.
   static base::Result<std::unique_ptr<Agent>> start(AgentOptions options,
                                                     std::unique_ptr<gpu::Devices> devices,
                                                     DockerAccess docker, base::Clock& clock);

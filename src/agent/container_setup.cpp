@@ -3,18 +3,66 @@
 #include <utility>
 
 #include "agent/container_variables.h"
+#include "agent/core/bounds_check.h"
 #include "agent/core/container_network.h"
 #include "agent/environment_files.h"
 #include "agent/host_ports.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "model/task_bounds.h"
 
 namespace agent {
 namespace {
 
 core::OperationError setup_error(const std::string& message) {
   return {core::Cause::BadParameter, "ResourceInitializationError", message};
+}
+
+// Follows links: a path that lies where tasks may go can lead elsewhere. Sockets of Docker may be
+// reached by a link, too.
+SetupResult<void> check_links(const AgentOptions& options, const std::string& path) {
+  std::error_code error;
+  const auto resolved = [&](const std::string& one) {
+    return std::filesystem::weakly_canonical(one, error).string();
+  };
+  model::TaskBounds bounds = options.bounds;
+  for (std::string& allowed : bounds.host_paths) allowed = resolved(allowed);
+  std::vector<std::string> sockets = model::sockets_of_runtimes();
+  constexpr std::string_view unix_scheme = "unix://";
+  if (options.docker_host.starts_with(unix_scheme)) {
+    sockets.push_back(options.docker_host.substr(unix_scheme.size()));
+  }
+  for (std::string& socket : sockets) socket = resolved(socket);
+  const std::string real = resolved(path);
+  if (!error) {
+    for (const std::string& need : model::needs_of_host_path(real, sockets)) {
+      if (model::permits(bounds, need)) continue;
+      return std::unexpected(core::OperationError{
+          core::Cause::BadParameter, std::string(core::not_allowed_error),
+          base::format("{} on this container instance ({}){}.", model::not_allowed(need),
+                       model::allowed_by(need),
+                       real == path ? "" : base::format("; {} leads there", path))});
+    }
+    return {};
+  }
+  return std::unexpected(core::OperationError{
+      core::Cause::BadParameter, std::string(core::not_allowed_error),
+      base::format("the host path {} cannot be looked at: {}.", path, error.message())});
+}
+
+SetupResult<void> check_host_paths(const AgentOptions& options,
+                                   const core::CreateContainer& request) {
+  if (!options.bounds.bounded) return {};
+  std::vector<std::string> paths = request.host_paths;
+  constexpr std::string_view of_machine = "file://";
+  for (const std::string& file : request.environment_files) {
+    if (file.starts_with(of_machine)) paths.push_back(file.substr(of_machine.size()));
+  }
+  for (const std::string& path : paths) {
+    if (auto checked = check_links(options, path); !checked) return checked;
+  }
+  return {};
 }
 
 SetupResult<void> add_files(const SetupParts& parts, const Keys& keys,
@@ -108,6 +156,9 @@ SetupResult<void> join_network(const SetupParts& parts, const core::CreateContai
 SetupResult<core::CreateContainer> complete_request(const SetupParts& parts,
                                                     core::CreateContainer request,
                                                     const Keys& keys) {
+  if (auto checked = check_host_paths(parts.options, request); !checked) {
+    return std::unexpected(std::move(checked).error());
+  }
   if (auto added = add_files(parts, keys, request); !added) {
     return std::unexpected(std::move(added).error());
   }

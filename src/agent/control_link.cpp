@@ -228,7 +228,8 @@ void ControlLink::connect(const std::string& arn) {
                               {"dockerVersion", docker_version_text(docker_version)},
                               {"protocolVersion", "2"},
                               {"sendCredentials", send_credentials ? "true" : "false"},
-                              {"seqNum", std::to_string(std::max(highest, int64_t{1}))}});
+                              {"seqNum", std::to_string(std::max(highest, int64_t{1}))},
+                              {"berthPlace", parts.machine.running_place}});
     if (!url) return fail(url.error());
     net::WebSocketRequest open{.url = *url, .headers = parts.api.sign_get(*url)};
     open.tls = parts.api.tls();

@@ -50,7 +50,7 @@ Life live(const std::filesystem::path& directory, sqlite::FaultyVfs& vfs, uint64
   const DockerAccess access{docker, docker, docker, processes};
   Inbox inbox(1000);
   net::Loop loop(1);
-  MetadataServer metadata(loop, inbox);
+  MetadataServer metadata(loop, inbox, clock);
   core::Config config;
   config.agent_name = "a";
   auto driver =

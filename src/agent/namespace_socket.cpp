@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/fib_rules.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -143,8 +144,20 @@ base::Result<void> redirect(const MetadataPlace& place, bool again) {
   return base::fail("IoError", base::format("{}: {}", path, output));
 }
 
+std::unexpected<base::Error> route_failed(const std::string& address, int error) {
+  errno = error;
+  return failed(base::format("the route to {}", address));
+}
+
+// Adds or removes a route of that type. Answers the kernel's errno. Source: rtnetlink(7).
+base::Result<int> ask_for_route(uint16_t what, uint8_t type, const std::string& address);
+
 // The address last: who asks before it is there asks again, and finds all in place.
 base::Result<int> make_place(const MetadataPlace& place) {
+  if (!place.refused.empty()) {
+    const int error = TRY(ask_for_route(RTM_NEWROUTE, RTN_UNREACHABLE, place.refused));
+    if (error != 0 && error != EEXIST) return route_failed(place.refused, error);
+  }
   Descriptor socket(TRY(listen_on(place)));
   TRY_VOID(redirect(place, has_address()));
   TRY_VOID(add_address(place.address));
@@ -158,30 +171,11 @@ bool has_capability(uint32_t capability) {
   return ((data[capability / 32].effective >> (capability % 32)) & 1U) != 0;
 }
 
-// Adds or removes a route of the type blackhole. Answers the kernel's errno.
-// Source: rtnetlink(7).
-base::Result<int> ask_for_route(uint16_t what, const std::string& address) {
-  struct {
-    nlmsghdr header;
-    rtmsg route;
-    rtattr destination_head;
-    in_addr destination;
-  } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = what;
-  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-  if (what == RTM_NEWROUTE) request.header.nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
-  request.route.rtm_family = AF_INET;
-  request.route.rtm_dst_len = 32;
-  request.route.rtm_table = RT_TABLE_MAIN;
-  request.route.rtm_protocol = RTPROT_STATIC;
-  request.route.rtm_type = RTN_BLACKHOLE;
-  request.destination_head.rta_type = RTA_DST;
-  request.destination_head.rta_len = RTA_LENGTH(sizeof request.destination);
-  request.destination = address_of(address, 0).sin_addr;
+// Sends a request to the kernel's routing. Answers its errno.
+base::Result<int> ask_kernel(const void* request, size_t size) {
   const Descriptor link(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (link.get() < 0) return failed("netlink");
-  if (::send(link.get(), &request, sizeof request, 0) < 0) return failed("netlink");
+  if (::send(link.get(), request, size, 0) < 0) return failed("netlink");
   struct {
     nlmsghdr header;
     nlmsgerr error;
@@ -192,23 +186,108 @@ base::Result<int> ask_for_route(uint16_t what, const std::string& address) {
   return -answer.error.error;
 }
 
-std::unexpected<base::Error> route_failed(const std::string& address, int error) {
+nlmsghdr header_of(uint16_t what, bool adds, size_t size) {
+  nlmsghdr header{};
+  header.nlmsg_len = static_cast<uint32_t>(size);
+  header.nlmsg_type = what;
+  header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  if (adds) header.nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
+  return header;
+}
+
+base::Result<int> ask_for_route(uint16_t what, uint8_t type, const std::string& address) {
+  struct {
+    nlmsghdr header;
+    rtmsg route;
+    rtattr destination_head;
+    in_addr destination;
+  } request{};
+  request.header = header_of(what, what == RTM_NEWROUTE, sizeof request);
+  request.route.rtm_family = AF_INET;
+  request.route.rtm_dst_len = 32;
+  request.route.rtm_table = RT_TABLE_MAIN;
+  request.route.rtm_protocol = RTPROT_STATIC;
+  request.route.rtm_type = type;
+  request.destination_head.rta_type = RTA_DST;
+  request.destination_head.rta_len = RTA_LENGTH(sizeof request.destination);
+  request.destination = address_of(address, 0).sin_addr;
+  return ask_kernel(&request, sizeof request);
+}
+
+// Rules of routing, in their order: what this machine's own programs send goes its ordinary way,
+// everything else to the address nowhere. Source: linux/fib_rules.h.
+// Before those of the tables main and default.
+constexpr uint32_t own_rule = 16'925;
+constexpr uint32_t others_rule = 16'926;
+
+base::Result<int> ask_for_rule(uint16_t what, uint32_t priority, const std::string& address) {
+  struct {
+    nlmsghdr header;
+    fib_rule_hdr rule;
+    rtattr destination_head;
+    in_addr destination;
+    rtattr priority_head;
+    uint32_t priority;
+    rtattr from_head;
+    std::array<char, 4> from;  // An interface; "lo" is where own programs send from.
+  } request{};
+  const bool own = priority == own_rule;
+  const size_t size =
+      own ? sizeof request : sizeof request - sizeof request.from_head - sizeof request.from;
+  request.header = header_of(what, what == RTM_NEWRULE, size);
+  request.rule.family = AF_INET;
+  request.rule.dst_len = 32;
+  request.rule.table = own ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
+  request.rule.action = own ? FR_ACT_TO_TBL : FR_ACT_BLACKHOLE;
+  request.destination_head.rta_type = FRA_DST;
+  request.destination_head.rta_len = RTA_LENGTH(sizeof request.destination);
+  request.destination = address_of(address, 0).sin_addr;
+  request.priority_head.rta_type = FRA_PRIORITY;
+  request.priority_head.rta_len = RTA_LENGTH(sizeof request.priority);
+  request.priority = priority;
+  request.from_head.rta_type = FRA_IIFNAME;
+  request.from_head.rta_len = RTA_LENGTH(sizeof "lo");
+  std::memcpy(request.from.data(), "lo", sizeof "lo");
+  return ask_kernel(&request, size);
+}
+
+std::unexpected<base::Error> rule_failed(const std::string& address, int error) {
   errno = error;
-  return failed(base::format("the route to {}", address));
+  return failed(base::format("the rule of routing to {}", address));
 }
 
 }  // namespace
 
 base::Result<bool> drop_in_own_network(const std::string& address) {
-  const int error = TRY(ask_for_route(RTM_NEWROUTE, address));
+  const int error = TRY(ask_for_route(RTM_NEWROUTE, RTN_BLACKHOLE, address));
   if (error != 0 && error != EEXIST) return route_failed(address, error);
   return error == 0;
 }
 
 base::Result<bool> drop_no_more(const std::string& address) {
-  const int error = TRY(ask_for_route(RTM_DELROUTE, address));
+  const int error = TRY(ask_for_route(RTM_DELROUTE, RTN_BLACKHOLE, address));
   if (error != 0 && error != ESRCH) return route_failed(address, error);
   return error == 0;
+}
+
+base::Result<bool> drop_forwarded(const std::string& address) {
+  bool made = false;
+  for (const uint32_t priority : {own_rule, others_rule}) {
+    const int error = TRY(ask_for_rule(RTM_NEWRULE, priority, address));
+    if (error != 0 && error != EEXIST) return rule_failed(address, error);
+    made = error == 0;
+  }
+  return made;
+}
+
+base::Result<bool> forward_again(const std::string& address) {
+  bool gone = false;
+  for (const uint32_t priority : {others_rule, own_rule}) {
+    const int error = TRY(ask_for_rule(RTM_DELRULE, priority, address));
+    if (error != 0 && error != ENOENT) return rule_failed(address, error);
+    gone = gone || error == 0;
+  }
+  return gone;
 }
 
 bool may_enter_namespaces() {

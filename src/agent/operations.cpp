@@ -43,9 +43,11 @@ std::optional<core::OperationError> prepare_logs(ApiClient& api, const core::Shi
 }
 
 // Without an endpoint the container runs all the same, as it would after its agent's end.
-void open_socket(Inbox& inbox, const std::string& task_arn, const std::string& runtime_id,
-                 int64_t pid) {
-  const auto socket = listen_in_namespace(pid, runtime_id, metadata_place());
+void open_socket(Inbox& inbox, const AgentOptions& options, const std::string& task_arn,
+                 const std::string& runtime_id, int64_t pid) {
+  MetadataPlace place = metadata_place();
+  if (!options.allow_instance_metadata) place.refused = instance_metadata_address;
+  const auto socket = listen_in_namespace(pid, runtime_id, place);
   if (!socket && socket.error().code == "NotFound") return;  // It needs none any more.
   if (!socket) {
     base::log_warning("A container of task {} has no metadata endpoint: {}", task_arn,
@@ -139,13 +141,13 @@ SetupResult<docker::RegistryAuth> Operations::log_in(const acs::RegistryAuthenti
 }
 
 void Operations::answer_tags(TagsWanted wanted, net::Responder responder) {
-  quick_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
+  asked_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
     responder.respond(json_response(200, with_tags(parts_.api, std::move(wanted))));
   });
 }
 
 void Operations::answer_protection(ProtectionWanted wanted, net::Responder responder) {
-  quick_.post([this, wanted = std::move(wanted), responder = std::move(responder)] {
+  asked_.post([this, wanted = std::move(wanted), responder = std::move(responder)] {
     responder.respond(ask_protection(parts_.api, wanted));
   });
 }
@@ -179,6 +181,11 @@ void Operations::start_container(core::Operation operation, Context context) {
       const auto dropped = drop_in_own_network(metadata_address);
       if (!dropped) base::log_warning("{}", dropped.error().message);
     }
+    // Its own network refuses it a moment after the start, and this before.
+    if (!context.endpoint_of.empty() && !parts_.options.allow_instance_metadata) {
+      const auto dropped = drop_forwarded(instance_metadata_address);
+      if (!dropped) base::log_warning("{}", dropped.error().message);
+    }
     auto started = call_docker(operation.request, parts_.docker);
     if (!started || context.endpoint_of.empty()) {
       return answer(parts_.inbox, operation.id, std::move(started));
@@ -188,7 +195,7 @@ void Operations::start_container(core::Operation operation, Context context) {
     auto seen = call_docker(core::InspectContainer{id}, parts_.docker);
     const auto* const info = seen ? std::get_if<core::ContainerInfo>(&*seen) : nullptr;
     if (info != nullptr && info->pid > 0) {
-      open_socket(parts_.inbox, context.endpoint_of, id, info->pid);
+      open_socket(parts_.inbox, parts_.options, context.endpoint_of, id, info->pid);
     }
     answer(parts_.inbox, operation.id, info != nullptr ? std::move(seen) : std::move(started));
   });
@@ -202,11 +209,15 @@ void Operations::clean_up(CleanupRequest request) {
 
 void Operations::open_endpoint(const std::string& task_arn, const std::string& runtime_id,
                                int64_t pid) {
-  quick_.post(
-      [this, task_arn, runtime_id, pid] { open_socket(parts_.inbox, task_arn, runtime_id, pid); });
+  quick_.post([this, task_arn, runtime_id, pid] {
+    open_socket(parts_.inbox, parts_.options, task_arn, runtime_id, pid);
+  });
 }
 
 void Operations::answer_stats(StatsWanted wanted, net::Responder responder) {
+  const bool has_gpus =
+      std::ranges::any_of(wanted.containers, [](const auto& one) { return !one.gpus.empty(); });
+  if (!has_gpus) return on_gpu_figures({std::move(wanted), {}, std::move(responder)});
   gpu_.post([this, wanted = std::move(wanted), responder = std::move(responder)]() mutable {
     std::vector<GpuFigures> gpus;
     for (const StatsWanted::Of& container : wanted.containers) {
@@ -219,7 +230,7 @@ void Operations::answer_stats(StatsWanted wanted, net::Responder responder) {
 }
 
 void Operations::on_gpu_figures(GpuFiguresDone done) {
-  quick_.post([this, done = std::move(done)] {
+  asked_.post([this, done = std::move(done)] {
     json::Value all = json::Value::object();
     for (const StatsWanted::Of& container : done.wanted.containers) {
       const auto stats = parts_.docker.streams.stats(container.runtime_id);
@@ -343,6 +354,7 @@ void Operations::stop() {
   logs_.stop();
   pulls_.stop();
   quick_.stop();
+  asked_.stop();
   slow_stops_.stop();
 }
 

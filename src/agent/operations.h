@@ -99,6 +99,7 @@ class Operations {
   std::map<core::OperationId, Stop> stops_;
   Workers gpu_{1};  // The one thread that touches parts_.gpus.
   Workers quick_{8};
+  Workers asked_{4};  // What tasks ask of their endpoints: it keeps nothing else waiting.
   Workers slow_stops_{64};
   Workers pulls_{4};
   Workers logs_{4096};

@@ -232,11 +232,15 @@ api::ecs::RegisterContainerInstanceRequest registration_request(const Registrati
   attributes.add("ecs.os-type", "linux");
   attributes.add(model::attribute_cpu_architecture, machine.cpu_architecture);
   attributes.add("berth.agent", options.version);
+  if (!machine.identity.empty()) attributes.add(model::attribute_machine, machine.identity);
   if (!machine.host_name.empty()) {
     attributes.add(model::attribute_host_name, machine.host_name);
   }
   add_gpu_attributes(attributes, facts.gpus);
   for (const auto& [name, value] : options.attributes) attributes.add(name, value);
+  for (const auto& [name, value] : model::attributes_of(options.bounds)) {
+    attributes.add(name, value);
+  }
   if (!facts.host_address.empty()) {
     attributes.add(model::attribute_host_address, facts.host_address);
   }

@@ -20,6 +20,8 @@ struct Machine {
   std::string emulated_instance_type;  // Empty: the machine itself.
   std::string availability_zone;
   std::string cpu_architecture;  // "x86_64" or "arm64".
+  std::string identity;          // Of machine_identity.h, or Docker's there; empty: not known.
+  std::string running_place;     // Of machine_identity.h, for the data directory.
   int64_t cpu_units = 0;
   int64_t memory_mib = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "base/open_files.h"
 #include "cli/installation.h"
 #include "cli/version.h"
 #include "crypto/crypto.h"
@@ -65,6 +66,7 @@ base::Result<std::unique_ptr<agent::Agent>> start_agent(agent::AgentOptions opti
                                                         const MachineOptions& machine,
                                                         LocalDocker& docker, base::Clock& clock,
                                                         FatalFlag& fatal) {
+  base::raise_open_files_limit();
   TRY_VOID(make_data_dir(machine.data_dir));
   std::unique_ptr<gpu::Devices> devices = TRY(find_devices(machine));
   options.data_dir = machine.data_dir;

@@ -1,6 +1,5 @@
 #include "cli/local_server.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include "api/generated/ecs.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/open_files.h"
 #include "base/text.h"
 #include "cli/audit.h"
 #include "cli/client.h"
@@ -93,21 +93,14 @@ base::Result<std::string> local_url(const ServerCommand& options, const server::
                    server.port()));
 }
 
-// Raises the limit of open files as far as this user may, and leaves some to what is no connection:
-// one connection too many is told so, where a descriptor too few would break something.
+// Leaves some files to what is no connection: one connection too many is told so, where a
+// descriptor too few would break something.
 size_t most_connections() {
-  constexpr rlim_t most = 100'000;
+  constexpr size_t most = 100'000;
   // Files of the stores, the log, programs for machines; and connections that are only refused.
-  constexpr rlim_t others = 192 + net::refused_at_once;
-  constexpr rlim_t fewest = 16;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fewest;
-  const rlim_t wanted = std::min(limit.rlim_max, most + others);
-  if (wanted > limit.rlim_cur) {
-    const rlimit raised{.rlim_cur = wanted, .rlim_max = limit.rlim_max};
-    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit.rlim_cur = wanted;
-  }
-  return std::clamp(limit.rlim_cur, fewest + others, most + others) - others;
+  constexpr size_t others = 192 + net::refused_at_once;
+  constexpr size_t fewest = 16;
+  return std::clamp(base::raise_open_files_limit(), fewest + others, most + others) - others;
 }
 
 base::Result<LocalServer> start_on(const std::filesystem::path& dir, const ServerCommand& options,

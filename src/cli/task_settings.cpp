@@ -1,12 +1,14 @@
 #include "cli/task_settings.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
 #include "base/format.h"
 #include "cli/environment.h"
+#include "model/task_bounds.h"
 #include "net/http.h"
 
 namespace cli {
@@ -42,6 +44,18 @@ base::Result<void> set_duration(const std::string& text, const char* option,
   }
   value = *parsed;
   return {};
+}
+
+// As Docker's option max-size has it: "100m". "0" is none.
+base::Result<std::string> parse_log_size(const std::string& text) {
+  if (text == "0") return std::string();
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string unit = text.substr(digits);
+  const bool good = digits > 0 && digits < 10 && text.front() != '0' &&
+                    (unit == "k" || unit == "m" || unit == "g");
+  if (good) return text;
+  return invalid(
+      base::format("--container-log-size is \"{}\"; write it as 500k, 100m, 1g or 0", text));
 }
 
 // Secrets come by the environment only: everybody on the machine can read arguments.
@@ -136,6 +150,27 @@ void add_task_settings(CLI::App& command, TaskSettings& settings) {
       ->check(CLI::Range(0, 99))
       ->capture_default_str();
   command
+      .add_option("--container-log-size", settings.container_log_size,
+                  "Output that Docker's log driver json-file keeps of a container in each of 5 "
+                  "files, where its definition does not say; 0: as Docker is set up.")
+      ->capture_default_str();
+  command.add_option("--profile", settings.profile,
+                     "What tasks may ask of this machine: trusted, everything, which it is without "
+                     "this option, or shared, nothing that reaches beyond their own containers.");
+  command
+      .add_option("--allow", settings.allow,
+                  "What tasks may ask of a shared machine nevertheless (implies --profile shared): "
+                  "privileged, host-paths=/data:/scratch, host-network, host-pid, host-ipc, "
+                  "docker-socket, docker-volumes, capabilities=SYS_PTRACE:NET_ADMIN, devices, "
+                  "security-options; several with commas.")
+      ->delimiter(',');
+  command.add_flag("--allow-instance-metadata", settings.allow_instance_metadata,
+                   "Let tasks reach 169.254.169.254, where a cloud tells a machine its own keys.");
+  command.add_flag(
+      "--adopt-data", settings.adopt_data,
+      "The directory of --data was moved here with its machine, and nothing uses it "
+      "any more where it was: without this option, one of another machine is refused.");
+  command
       .add_option("--s3-endpoint", settings.s3_endpoint,
                   "Where environmentFiles of S3 are read; without it, Amazon S3.")
       ->envname("AWS_ENDPOINT_URL_S3");
@@ -170,6 +205,10 @@ base::Result<void> apply_task_settings(const TaskSettings& settings, agent::Agen
   options.cleanup.disk_percent = settings.disk_pressure_percent;
   if (!settings.s3_endpoint.empty()) TRY(net::parse_url(settings.s3_endpoint));
   options.s3_endpoint = settings.s3_endpoint;
+  options.container_log_size = TRY(parse_log_size(settings.container_log_size));
+  options.bounds = TRY(model::parse_task_bounds(settings.profile, settings.allow));
+  options.allow_instance_metadata = settings.allow_instance_metadata;
+  options.adopt_data = settings.adopt_data;
   options.ecr = TRY(ecr_access(settings.ecr_endpoint));
   return {};
 }

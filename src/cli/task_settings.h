@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/agent.h"
 #include "base/result.h"
@@ -32,6 +33,11 @@ struct TaskSettings {
   bool no_image_cleanup = false;
   std::string s3_endpoint;
   std::string ecr_endpoint;
+  bool adopt_data = false;
+  std::string profile;
+  std::string container_log_size = agent::AgentOptions{}.container_log_size;
+  std::vector<std::string> allow;
+  bool allow_instance_metadata = false;
 };
 
 // `settings` outlives the parsing.

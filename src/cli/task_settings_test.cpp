@@ -32,6 +32,25 @@ TEST(TaskSettings, without_settings_the_defaults_of_the_agent_stand) {
   EXPECT_EQ(options.pids_limit, before.pids_limit);
 }
 
+TEST(TaskSettings, the_size_of_a_containers_log_is_read_as_docker_reads_it) {
+  for (const char* text : {"500k", "100m", "1g"}) {
+    agent::AgentOptions options;
+    TaskSettings settings;
+    settings.container_log_size = text;
+    ASSERT_TRUE(apply_task_settings(settings, options)) << text;
+    EXPECT_EQ(options.container_log_size, text);
+  }
+  agent::AgentOptions options;
+  TaskSettings settings;
+  settings.container_log_size = "0";
+  ASSERT_TRUE(apply_task_settings(settings, options));
+  EXPECT_EQ(options.container_log_size, "");
+  for (const char* wrong : {"", "m", "100", "0m", "1.5g", "-1m", "100mb"}) {
+    settings.container_log_size = wrong;
+    EXPECT_FALSE(apply_task_settings(settings, options)) << wrong;
+  }
+}
+
 TEST(TaskSettings, what_is_given_is_taken_and_what_is_wrong_is_named) {
   agent::AgentOptions options;
   TaskSettings settings;

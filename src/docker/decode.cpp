@@ -168,6 +168,7 @@ Decoded<uint32_t> choose_api_minor(const json::Value& version) {
 
 RuntimeInfo decode_info(const json::Value& info, uint32_t api_minor) {
   RuntimeInfo result{
+      .id = info["ID"].text_or(""),
       .version = info["ServerVersion"].text_or(""),
       .api_version = base::format("1.{}", api_minor),
       .root_dir = info["DockerRootDir"].text_or(""),
@@ -179,6 +180,7 @@ RuntimeInfo decode_info(const json::Value& info, uint32_t api_minor) {
       .default_runtime = info["DefaultRuntime"].text_or(""),
       .runtimes = {},
       .log_drivers = texts(info["Plugins"]["Log"]),
+      .default_log_driver = info["LoggingDriver"].text_or(""),
       .live_restore = true_in(info["LiveRestoreEnabled"]),
       .cpus = integer_or_zero(info["NCPU"]),
       .memory_bytes = integer_or_zero(info["MemTotal"]),

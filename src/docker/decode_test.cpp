@@ -40,7 +40,7 @@ TEST(Decode, a_daemon_that_is_too_old_is_refused_with_a_sentence) {
 }
 
 TEST(Decode, info_of_docker_20_10) {
-  const RuntimeInfo info = decode_info(parsed(R"json({
+  const RuntimeInfo info = decode_info(parsed(R"json({"ID":"4PKE:A5TF","LoggingDriver":"json-file",
     "Plugins":{"Volume":["local"],"Authorization":null,"Log":["syslog","json-file"]},
     "CgroupDriver":"cgroupfs","CgroupVersion":"1","KernelVersion":"6.18.44",
     "OperatingSystem":"Debian GNU/Linux 12 (bookworm)","Architecture":"x86_64","NCPU":2,
@@ -48,6 +48,8 @@ TEST(Decode, info_of_docker_20_10) {
     "Runtimes":{"runc":{"path":"runc"},"nvidia":{"path":"nvidia-container-runtime"}},
     "DefaultRuntime":"runc","LiveRestoreEnabled":true})json"),
                                        41);
+  EXPECT_EQ(info.id, "4PKE:A5TF");
+  EXPECT_EQ(info.default_log_driver, "json-file");
   EXPECT_EQ(info.version, "20.10.24+dfsg1");
   EXPECT_EQ(info.api_version, "1.41");
   EXPECT_EQ(info.root_dir, "/var/lib/docker");

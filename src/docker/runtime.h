@@ -36,6 +36,7 @@ using container::RuntimeStatus;
 using Labels = std::map<std::string, std::string>;
 
 struct RuntimeInfo {
+  std::string id{};         // Of this installation of the daemon.
   std::string version;      // "20.10.24"
   std::string api_version;  // As negotiated: "1.41".
   std::string root_dir;     // Where images and volumes lie: "/var/lib/docker".
@@ -47,6 +48,7 @@ struct RuntimeInfo {
   std::string default_runtime;           // "runc"
   std::vector<std::string> runtimes;     // Sorted: "nvidia", "runc".
   std::vector<std::string> log_drivers;  // Sorted.
+  std::string default_log_driver{};      // Of containers that name none: "json-file".
   bool live_restore = false;             // Containers survive a restart of the daemon.
   int64_t cpus = 0;
   int64_t memory_bytes = 0;

@@ -54,6 +54,8 @@ inline constexpr std::string_view attribute_host_address = "berth.host-address";
 inline constexpr std::string_view attribute_host_name = "berth.host-name";
 // Told by DescribeContainerInstances: the last claim of another machine to what this one has.
 inline constexpr std::string_view attribute_refused_claim = "berth.refused-claim";
+// With a digest that tells the machine from others.
+inline constexpr std::string_view attribute_machine = "berth.machine";
 
 // Names that begin so tell what an agent can do: an agent registers them, and no client sets them.
 inline constexpr auto prefixes_of_agents =

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int accepts_per_turn = 64;
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
+constexpr std::chrono::milliseconds pause_when_full{20};
 
 std::chrono::milliseconds tick_length(const HttpServerOptions& options) {
   const auto shortest =
@@ -25,16 +26,21 @@ std::chrono::milliseconds tick_length(const HttpServerOptions& options) {
   return std::clamp(shortest / 4, std::chrono::milliseconds{5}, std::chrono::milliseconds{500});
 }
 
-// Counts the connections that there are.
+// One connection of those that there are, which were counted up before.
 class Slot {
  public:
-  explicit Slot(std::shared_ptr<std::atomic<size_t>> count) : count_(std::move(count)) {}
-  ~Slot() { count_->fetch_sub(1); }
+  Slot(std::shared_ptr<std::atomic<size_t>> count, std::shared_ptr<ConnectionBudget> budget)
+      : count_(std::move(count)), budget_(std::move(budget)) {}
+  ~Slot() {
+    count_->fetch_sub(1);
+    if (budget_) budget_->taken.fetch_sub(1);
+  }
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
 
  private:
   std::shared_ptr<std::atomic<size_t>> count_;  // Shared with the listener.
+  std::shared_ptr<ConnectionBudget> budget_;    // Shared with other servers.
 };
 
 }  // namespace
@@ -74,6 +80,7 @@ class Listener final : public Resident, public std::enable_shared_from_this<List
 
   void accept() {
     for (int i = 0; i < accepts_per_turn; ++i) {
+      if (must_wait()) return wait_and_retry(pause_when_full);
       Fd fd(::accept4(descriptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (fd) {
         take(std::move(fd));
@@ -89,9 +96,19 @@ class Listener final : public Resident, public std::enable_shared_from_this<List
     wait();
   }
 
+  bool must_wait() const {
+    const HttpServerOptions& options = settings_->options;
+    if (options.wait_when_full && *settings_->connections >= options.max_connections) return true;
+    return options.budget && options.budget->taken >= options.budget->most;
+  }
+
   void pause(int error) {
     base::log_warning("cannot accept a connection: {}; trying again", errno_text(error));
-    retry_.expires_after(pause_without_descriptors);
+    wait_and_retry(pause_without_descriptors);
+  }
+
+  void wait_and_retry(std::chrono::milliseconds delay) {
+    retry_.expires_after(delay);
     retry_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
       if (!failed) self->wait();
     });
@@ -99,7 +116,8 @@ class Listener final : public Resident, public std::enable_shared_from_this<List
 
   void take(Fd fd) {
     const size_t connections = settings_->connections->fetch_add(1) + 1;
-    auto slot = std::make_shared<Slot>(settings_->connections);
+    if (settings_->options.budget) settings_->options.budget->taken.fetch_add(1);
+    auto slot = std::make_shared<Slot>(settings_->connections, settings_->options.budget);
     const size_t limit = settings_->options.max_connections;
     if (connections > limit + refused_at_once) return;  // Just closed.
     const size_t thread = settings_->loop->pick_thread();

@@ -1,6 +1,7 @@
 // HTTP/1.1 server over TCP, TLS or a unix socket, with upgrades to WebSocket.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,13 @@ class Exchange;
 
 // How many connections beyond max_connections are there for a moment, to be told so.
 inline constexpr size_t refused_at_once = 64;
+
+// How many connections several servers may have together.
+struct ConnectionBudget {
+  explicit ConnectionBudget(size_t all) : most(all) {}
+  const size_t most;
+  std::atomic<size_t> taken{0};
+};
 
 // What is known of a request by its head.
 struct Admission {
@@ -49,6 +57,12 @@ struct HttpServerOptions {
   // admitted head: the oldest newcomers are cut where there are too many (see net/newcomers.h).
   std::function<Admission(const HttpRequest& head)> admit{};
   size_t max_connections = 10'000;  // Web sockets included; one more is answered with 503.
+  // Instead of that answer the next connection waits, unaccepted, until one goes: peers that come
+  // without end then cost nothing.
+  bool wait_when_full = false;
+  // Where set, connections count there too, and wait while nothing is left. Shared with the other
+  // servers.
+  std::shared_ptr<ConnectionBudget> budget{};
   // Of max_connections, those that newcomers may have, those from one address, and those of one
   // account, whose connections end after each response from then on.
   size_t max_newcomers = 2'500;

@@ -187,6 +187,47 @@ TEST(HttpServerLimits, one_connection_too_many_gets_503_and_a_free_place_serves_
   EXPECT_EQ(status, 200);
 }
 
+TEST(HttpServerLimits, one_connection_too_many_can_wait_for_a_place_instead) {
+  HttpServerOptions options;
+  options.max_connections = 2;
+  options.wait_when_full = true;
+  const CountingServer server(std::move(options));
+  RawPeer first = server.peer();
+  RawPeer second = server.peer();
+  for (RawPeer* const peer : {&first, &second}) {
+    peer->send(simple_get);
+    EXPECT_EQ(peer->status(), 200);
+  }
+  RawPeer third = server.peer();
+  third.send(simple_get);
+  first.send(simple_get);
+  EXPECT_EQ(first.status(), 200);
+  EXPECT_EQ(server.handled, 3) << "the third waits";
+  first.close();
+  EXPECT_EQ(third.status(), 200);
+}
+
+TEST(HttpServerLimits, several_servers_have_no_more_connections_than_their_budget) {
+  const auto budget = std::make_shared<ConnectionBudget>(2);
+  HttpServerOptions options;
+  options.budget = budget;
+  const CountingServer one(options);
+  const CountingServer other(options);
+  RawPeer first = one.peer();
+  first.send(simple_get);
+  EXPECT_EQ(first.status(), 200);
+  RawPeer second = other.peer();
+  second.send(simple_get);
+  EXPECT_EQ(second.status(), 200);
+  RawPeer third = other.peer();
+  third.send(simple_get);
+  first.send(simple_get);
+  EXPECT_EQ(first.status(), 200);
+  EXPECT_EQ(budget->taken, 2U);
+  second.close();
+  EXPECT_EQ(third.status(), 200);
+}
+
 TEST(HttpServerLimits, idle_connections_make_room_when_places_are_few) {
   HttpServerOptions options;
   options.max_connections = 8;

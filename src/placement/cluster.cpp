@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "model/capabilities.h"
+#include "model/task_bounds.h"
 #include "placement/assign.h"
 
 namespace placement {
@@ -37,6 +38,11 @@ Objections objections_of(const Request& request, const Demand& demand,
   }
   if (!request.launch_type.empty() && !has_launch_type(instance, request.launch_type)) {
     objections.kinds.push_back(base::format("launch type {}", request.launch_type));
+  }
+  const model::TaskBounds bounds =
+      request.needs.empty() ? model::TaskBounds() : model::bounds_of(instance.attributes);
+  for (const std::string& need : request.needs) {
+    if (!model::permits(bounds, need)) objections.needs.push_back(need);
   }
   if (!considers(request, instance)) {
     objections.kinds.push_back(base::format("capacity provider {}", request.capacity_provider));
@@ -87,7 +93,8 @@ void ClusterCache::fix_workload() {
   std::vector<pack::Kind> kinds;
   for (const Request& request : workload_) {
     const bool filters = !request.constraints.empty() || !request.required_attributes.empty() ||
-                         !request.launch_type.empty() || !request.capacity_provider.empty();
+                         !request.needs.empty() || !request.launch_type.empty() ||
+                         !request.capacity_provider.empty();
     if (filters && filters_.size() >= most_filters / 2) continue;
     // A request that is not valid is no part of the workload.
     const base::Result<Shape> shape = make_shape(request, filters_);

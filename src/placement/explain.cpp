@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/sentence.h"
+#include "model/task_bounds.h"
 #include "placement/cluster.h"
 #include "placement/explain_changes.h"
 #include "placement/query/parser.h"
@@ -35,6 +36,10 @@ std::pair<std::string, std::string> fall_of(const Objections& objections, const 
   if (objections.wrong_instance()) {
     std::vector<std::string> subjects = objections.kinds;
     subjects.insert(subjects.end(), objections.attributes.begin(), objections.attributes.end());
+    for (const std::string& need : objections.needs) {
+      subjects.push_back(
+          base::format("{} ({})", model::not_allowed(need), model::allowed_by(need)));
+    }
     return {std::string(reason_attribute), base::format("{}", base::join(subjects, ", "))};
   }
   if (blockers.cpu) {

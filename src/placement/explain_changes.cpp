@@ -286,6 +286,7 @@ class Finder {
   void add_attribute() {
     for (const Considered& each : considered_) {
       if (!only(each, Topic::Attribute) || !each.objections.kinds.empty()) continue;
+      if (!each.objections.needs.empty()) continue;
       if (std::ranges::any_of(each.objections.attributes, model::is_of_agents)) continue;
       add(ExplainedChangeKind::AddAttribute,
           base::format("give instance {} the attribute {}", name_of(*each.instance),

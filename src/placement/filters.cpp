@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/task_bounds.h"
 #include "placement/query/evaluate.h"
 #include "placement/query/parser.h"
 
@@ -50,6 +51,8 @@ bool Filters::answer(const model::ContainerInstance& instance, const Filter& fil
       return has_launch_type(instance, filter.key.text);
     case FilterKind::CapacityProvider:
       return is_of_provider(instance, filter.key.text);
+    case FilterKind::Bounds:
+      return model::permits(model::bounds_of(instance.attributes), filter.key.text);
     case FilterKind::Expression:
       return holds(instance, filter.expression);
   }

@@ -18,6 +18,7 @@ enum class FilterKind : uint8_t {
   Attribute,         // The instance has an attribute of that name.
   LaunchType,        // It is an instance of that launch type, "EC2" or "EXTERNAL".
   CapacityProvider,  // It is an instance of that one; of model::berth_queue: of none.
+  Bounds,            // Its bounds permit that need.
   Expression,        // memberOf.
 };
 

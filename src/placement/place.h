@@ -29,6 +29,8 @@ struct Request {
   // Only instances of this one; model::berth_queue: those of none. Empty: any.
   std::string capacity_provider;
   std::vector<std::string> required_attributes;  // Names that the definition's features need.
+  // What only some machines allow (model/task_bounds.h), sorted.
+  std::vector<std::string> needs;
   api::List<api::ecs::PlacementConstraint> constraints;  // Definition's and call's, 10 at most.
   api::List<api::ecs::PlacementStrategy> strategies;     // In order, 5 at most.
 };

@@ -99,6 +99,28 @@ TEST(Place, the_first_of_cpu_memory_ports_gpu_is_the_reason_and_the_detail_names
   expect_refused(cluster, request, "RESOURCE:CPU", "the instance has 1024 in all");
 }
 
+TEST(Place, a_machine_gets_only_tasks_that_its_bounds_permit) {
+  TestCluster cluster;
+  cluster.add({.id = "a", .attributes = {{"berth.profile", "shared"}}});
+  cluster.add({.id = "b",
+               .attributes = {{"berth.profile", "shared"}, {"berth.allow.host-paths", "/data"}}});
+  EXPECT_TRUE(cluster.run(gpu_request(0)).has_value());
+  Request request = gpu_request(0);
+  request.needs = {"privileged"};
+  expect_refused(cluster, request, "ATTRIBUTE",
+                 "privileged is not allowed on the instance (berth agent --allow privileged).");
+  request.needs = {"host-paths /data/set", "host-paths /database"};
+  expect_refused(cluster, request, "ATTRIBUTE", "host path /database is not allowed");
+  request.needs = {"host-paths /data/set"};
+  EXPECT_TRUE(cluster.run(request).has_value());
+  const auto explained = cluster.engine.explain(cluster.state, request);
+  ASSERT_TRUE(explained.has_value());
+  const auto told = std::ranges::find(explained->steps, "ATTRIBUTE", &ExplainedStep::reason);
+  ASSERT_NE(told, explained->steps.end());
+  EXPECT_EQ(told->subject,
+            "host path /data/set is not allowed (berth agent --allow host-paths=/data/set)");
+}
+
 TEST(Place, a_reserved_port_is_taken) {
   TestCluster cluster;
   model::ContainerInstance instance;

@@ -85,6 +85,15 @@ bool of_provider(const model::ContainerInstance& instance, const Request& reques
   return instance.capacity_provider == request.capacity_provider;
 }
 
+// Of the needs that the worlds of these tests have.
+bool allowed(const model::ContainerInstance& instance, const std::string& need) {
+  if (!instance.attributes.contains("berth.profile")) return true;
+  if (need == "privileged") return instance.attributes.contains("berth.allow.privileged");
+  const auto paths = instance.attributes.find("berth.allow.host-paths");
+  if (paths == instance.attributes.end()) return false;
+  return need == "host-paths /data/x" || need == "host-paths /data";
+}
+
 // The first reason that ECS would name; empty: the task fits.
 std::string reason_against(const model::ClusterState& state,
                            const model::ContainerInstance& instance, const Request& request) {
@@ -92,6 +101,9 @@ std::string reason_against(const model::ClusterState& state,
   if (!instance.agent_connected) return "AGENT";
   for (const std::string& name : request.required_attributes) {
     if (!instance.attributes.contains(name)) return "ATTRIBUTE";
+  }
+  for (const std::string& need : request.needs) {
+    if (!allowed(instance, need)) return "ATTRIBUTE";
   }
   if (!of_provider(instance, request)) return "ATTRIBUTE";
   if (resources.cpu_units > model::cpu_units_free(instance)) return "RESOURCE:CPU";

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/sentence.h"
 #include "model/capabilities.h"
+#include "model/task_bounds.h"
 
 namespace placement {
 namespace {
@@ -261,6 +262,10 @@ Refusal refusal_of(const model::ContainerInstance& instance, const Offer& offer,
   if (!objections.attributes.empty()) {
     sentences.push_back(base::format("The instance lacks the attribute {}.",
                                      base::join(objections.attributes, ", ")));
+  }
+  for (const std::string& need : objections.needs) {
+    sentences.push_back(base::sentence(base::format(
+        "{} on the instance ({})", model::not_allowed(need), model::allowed_by(need))));
   }
   bool first = true;
   for (const std::string& phrase :

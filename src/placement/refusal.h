@@ -44,10 +44,11 @@ struct Objections {
   Blockers blockers;
   std::vector<std::string> attributes;   // Names that it lacks.
   std::vector<std::string> kinds;        // What else it is not: "launch type EC2".
+  std::vector<std::string> needs;        // What the task asks and the machine does not allow.
   std::vector<std::string> expressions;  // memberOf expressions that do not hold.
   bool distinct = false;                 // A task of the group is there already.
 
-  bool wrong_instance() const { return !attributes.empty() || !kinds.empty(); }
+  bool wrong_instance() const { return !attributes.empty() || !kinds.empty() || !needs.empty(); }
   bool any() const {
     return blockers.any() || wrong_instance() || !expressions.empty() || distinct;
   }

@@ -249,6 +249,8 @@ void append_shape_key(const Request& request, std::string& key) {
   append(key, request.capacity_provider);
   append(key, request.required_attributes.size());
   for (const std::string& name : request.required_attributes) append(key, name);
+  append(key, request.needs.size());
+  for (const std::string& need : request.needs) append(key, need);
   append(key, request.constraints.size());
   for (const api::ecs::PlacementConstraint& constraint : request.constraints) {
     append(key, constraint.type ? static_cast<int>(*constraint.type) : -1);
@@ -267,6 +269,9 @@ base::Result<Shape> make_shape(const Request& request, Filters& filters) {
   shape.rules = TRY(rules_of(request.constraints, request.strategies));
   for (const std::string& name : request.required_attributes) {
     TRY_VOID(add_filter(filters, FilterKind::Attribute, name, shape));
+  }
+  for (const std::string& need : request.needs) {
+    TRY_VOID(add_filter(filters, FilterKind::Bounds, need, shape));
   }
   if (!request.launch_type.empty()) {
     TRY_VOID(add_filter(filters, FilterKind::LaunchType, request.launch_type, shape));

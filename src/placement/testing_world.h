@@ -26,6 +26,11 @@ class World {
     instance.agent_version = "1.2.3";
     if (dice.chance(70)) instance.attributes["zone"] = dice.chance(50) ? "a" : "b";
     if (dice.chance(30)) instance.attributes["big"] = "";
+    if (dice.chance(30)) {
+      instance.attributes["berth.profile"] = "shared";
+      if (dice.chance(50)) instance.attributes["berth.allow.privileged"] = "";
+      if (dice.chance(50)) instance.attributes["berth.allow.host-paths"] = "/data:/scratch";
+    }
     if (dice.chance(30)) instance.capacity_provider = "group";
     if (dice.chance(30)) instance.reserved_ports.insert({.port = 80});
     const uint64_t gpus = dice.chance(30) ? 0 : 1 + dice.below(8);
@@ -72,6 +77,9 @@ class World {
       made.resources.host_ports = {{.port = static_cast<uint16_t>(79 + dice.below(3))}};
     }
     if (dice.chance(15)) made.required_attributes = {"big"};
+    if (dice.chance(10)) made.needs.emplace_back("host-paths /data/x");
+    if (dice.chance(5)) made.needs.emplace_back("host-paths /database");
+    if (dice.chance(10)) made.needs.emplace_back("privileged");
     if (dice.chance(15)) made.capacity_provider = dice.chance(50) ? "group" : "BERTH_QUEUE";
     made.group = dice.chance(50) ? "family:x" : "family:y";
     if (dice.chance(20)) made.constraints.push_back(member_of("attribute:zone == a"));

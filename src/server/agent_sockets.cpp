@@ -29,8 +29,9 @@ constexpr base::Milliseconds telemetry_heartbeat_interval{30'000};
 
 // Far more than an agent ever sends: who is above it is broken, and must not keep the control plane
 // from the others.
-constexpr Pace agent_pace(1'000, 10'000);
+constexpr base::Pace agent_pace(1'000, 10'000);
 constexpr uint16_t close_try_again = 1013;
+constexpr size_t longest_place = 64;
 
 // The other end of a web socket, shared by its handlers.
 struct Peer {
@@ -98,7 +99,8 @@ control::SessionOpened session_of(control::SessionId session, const std::string&
       .agent_version = api::query_parameter(target, "agentVersion"),
       .agent_hash = api::query_parameter(target, "agentHash"),
       .docker_version = api::query_parameter(target, "dockerVersion"),
-      .highest = base::parse_number<int64_t>(api::query_parameter(target, "seqNum")).value_or(0)};
+      .highest = base::parse_number<int64_t>(api::query_parameter(target, "seqNum")).value_or(0),
+      .place = api::query_parameter(target, "berthPlace").substr(0, longest_place)};
 }
 
 }  // namespace

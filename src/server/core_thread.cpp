@@ -5,6 +5,7 @@
 #include "acs/messages.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/pace.h"
 #include "control/log_streams.h"
 #include "model/capabilities.h"
 #include "model/ids.h"
@@ -14,6 +15,8 @@ namespace server {
 namespace {
 
 constexpr base::Milliseconds out_of_service_wait{1'000};
+// However many there are.
+constexpr base::Pace closes_told(1, 20);
 constexpr const char* key_taken_back = "the key was taken back";
 
 // An official agent takes 1001 for good order and comes back at once, whatever the reason. After
@@ -166,6 +169,10 @@ void CoreThread::release(driver::Released released) {
   for (const control::CloseSession& close : released.closes) {
     const auto socket = sockets_.find(close.session);
     if (socket == sockets_.end()) continue;
+    if (closes_told.pass(closes_due_, clock_.now().time_since_epoch())) {
+      base::log_warning("the connection of an agent is closed: {}: {}", close.reason.code,
+                        close.reason.message);
+    }
     socket->second->send(acs::encode(acs::ServerError{close.reason.code, close.reason.message}));
     socket->second->close(close_code_of(close.reason), close.reason.code);
   }

@@ -53,10 +53,10 @@ struct LogQuestion {
   std::string stream;
   std::move_only_function<void(bool)> answered;  // As a call's.
 };
-using Work = std::variant<CallWork, SessionOpenedWork, StreamOpenedWork, StreamClosedWork,
-                          control::SessionMessage, control::SessionClosed,
-                          control::TelemetryReceived, control::MachineReport, exec::Order,
-                          LogQuestion>;
+using Work =
+    std::variant<CallWork, SessionOpenedWork, StreamOpenedWork, StreamClosedWork,
+                 control::SessionMessage, control::SessionClosed, control::TelemetryReceived,
+                 control::MachineReport, exec::Order, LogQuestion>;
 
 class CoreThread {
  public:
@@ -101,7 +101,8 @@ class CoreThread {
   SharedKeys& keys_;
   const MachineOrdered machine_ordered_;
   const KeyGone key_gone_;
-  base::OnwardClock clock_;  // Of the thread.
+  base::OnwardClock clock_;              // Of the thread.
+  std::atomic<int64_t> closes_due_ = 0;  // Of the pace at which closed sessions are told.
   base::Queue<Work> queue_{capacity};
   // Owned by the thread.
   control::RequestId last_request_ = 0;

@@ -33,19 +33,6 @@ size_t key_slot(std::string_view access_key_id, size_t slots) {
   return (hash ^ (hash >> 32)) % slots;
 }
 
-bool Pace::pass(std::atomic<int64_t>& due, base::Milliseconds now) const {
-  if (spacing_ns_ == 0) return true;
-  const int64_t now_ns = std::chrono::nanoseconds(now).count();
-  int64_t seen = due.load(std::memory_order_relaxed);
-  while (true) {
-    const int64_t start = std::max(seen, now_ns);
-    if (start - now_ns > allowance_ns_) return false;
-    if (due.compare_exchange_weak(seen, start + spacing_ns_, std::memory_order_relaxed)) {
-      return true;
-    }
-  }
-}
-
 RateLimits::RateLimits(int64_t per_second)
     : clients_(per_second, 2 * per_second),
       agents_(agent_factor * per_second, 2 * agent_factor * per_second) {}

@@ -65,7 +65,7 @@ base::Error too_many(const auth::Caller& caller, int64_t rate_limit) {
 
 // A machine that may not join says so in its own log only, and what it claims may be another's: the
 // operator is told, with the host. So many at once, however many there are.
-constexpr Pace refusals_told(1, 20);
+constexpr base::Pace refusals_told(1, 20);
 
 base::Error too_many_handshakes(std::string_view instance) {
   return {"ThrottlingException",

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/core/bounds_check.h"
 #include "agent/core/container_body.h"
 #include "agent/core/container_network.h"
 #include "agent/core/container_volumes.h"
@@ -91,6 +92,10 @@ bool make_volumes(Step& step, Task& task) {
     VolumeWork& volume = task.volumes[i];
     ready = ready && volume.ready;
     if (volume.ready || volume.operation != 0) continue;
+    if (!may_make(step.state.config, task.payload, volume)) {
+      volume.ready = true;  // Its containers are refused, with the reason.
+      continue;
+    }
     if (step.now < volume.retry_at) {
       look_again(task, volume.retry_at);
       continue;

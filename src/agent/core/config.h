@@ -7,6 +7,7 @@
 
 #include "acs/agent_session.h"
 #include "base/time.h"
+#include "model/task_bounds.h"
 
 namespace agent::core {
 
@@ -25,7 +26,13 @@ struct Config {
   uint64_t random_seed = 0;
   PullBehavior pull_behavior = PullBehavior::PreferCached;
   uint32_t pull_attempts = 5;
-  int64_t pids_limit = 32'768;  // Processes and threads of one container; 0: no limit.
+  // Of output that Docker's driver json-file keeps on the machine, where a container says nothing:
+  // "100m" in each of so many files. Empty: as Docker is set up.
+  std::string log_max_size;
+  int log_max_files = 5;
+  std::string default_log_driver;       // Docker's; empty: not known.
+  model::TaskBounds bounds;             // What tasks may ask of the machine.
+  int64_t pids_limit = 32'768;          // Processes and threads of one container; 0: no limit.
   std::set<std::string> pulled_images;  // By earlier processes, for PullBehavior::Once.
   base::Milliseconds stop_timeout = std::chrono::seconds(30);
   base::Milliseconds cleanup_wait = std::chrono::hours(3);      // From STOPPED to `docker rm`.

@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "agent/core/bounds_check.h"
 #include "agent/core/container_network.h"
 #include "agent/core/container_volumes.h"
 #include "base/format.h"
@@ -207,6 +208,23 @@ void keep_output_for_shipping(json::Value& host) {
                 {"Config", json::Value::object({{"max-size", "100m"}, {"max-file", "5"}})}}));
 }
 
+// Output that is kept without a bound fills the machine's disk.
+void bound_output(const Config& config, json::Value& host) {
+  json::Value log = host["LogConfig"].is_object() ? host["LogConfig"] : json::Value::object();
+  const std::string named = log["Type"].text_or("");
+  const bool by_file = (named.empty() ? config.default_log_driver : named) == "json-file";
+  if (!by_file || config.log_max_size.empty()) return;
+  json::Value options = log["Config"].is_object() ? log["Config"] : json::Value::object();
+  if (options.find("max-size") != nullptr) return;
+  options.set("max-size", config.log_max_size);
+  if (options.find("max-file") == nullptr) {
+    options.set("max-file", base::format("{}", config.log_max_files));
+  }
+  log.set("Type", "json-file");
+  log.set("Config", std::move(options));
+  host.set("LogConfig", std::move(log));
+}
+
 base::Result<json::Value> command_of(const acs::Container& container) {
   json::Value command =
       container.command.empty() ? json::Value() : json::Value::array(container.command);
@@ -271,7 +289,10 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
   join_namespaces(task, index, body, host);
 
   TRY_VOID(refuse_gpu_doors(container, host));
+  TRY_VOID(check_bounds(config, task, body, host));
+  std::vector<std::string> host_paths = mounted_host_paths(host);
   keep_output_for_shipping(host);
+  bound_output(config, host);
   const GpuAccess gpus = gpu_access(task.payload, container);
   TRY_VOID(check_sharing(task.payload, container, gpus));
   StringMap environment = environment_of(body);
@@ -290,6 +311,7 @@ base::Result<CreateContainer> create_request(const Config& config, const Task& t
     request.environment_files.push_back(file.value);
   }
   request.secrets = container.secrets;
+  request.host_paths = std::move(host_paths);
   request.limits = task_limits(task.payload);
   return request;
 }

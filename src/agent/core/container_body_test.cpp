@@ -446,6 +446,31 @@ TEST(container_body, a_task_is_pinned_to_its_cores) {
   EXPECT_EQ(host["IpcMode"].text_or(""), "none");
 }
 
+TEST(container_body, output_that_docker_keeps_in_files_has_a_bound) {
+  Config bounded = config();
+  bounded.log_max_size = "100m";
+  bounded.default_log_driver = "json-file";
+  const auto log_of = [&](const std::string& log) {
+    const std::string host =
+        log.empty() ? "" : R"("dockerConfig":{"hostConfig":"{\"LogConfig\":)" + log + "}\"}";
+    return json::print(body_of(with(host), 0, bounded)["HostConfig"]["LogConfig"]);
+  };
+  const std::string whole = R"({"Type":"json-file","Config":{"max-size":"100m","max-file":"5"}})";
+  EXPECT_EQ(log_of(""), whole);
+  EXPECT_EQ(log_of(R"({\"Type\":\"json-file\"})"), whole);
+  EXPECT_EQ(log_of(R"({\"Type\":\"json-file\",\"Config\":{\"max-file\":\"2\"}})"),
+            R"({"Type":"json-file","Config":{"max-file":"2","max-size":"100m"}})");
+  for (const char* own : {R"({\"Type\":\"json-file\",\"Config\":{\"max-size\":\"1g\"}})",
+                          R"({\"Type\":\"journald\"})"}) {
+    EXPECT_EQ(log_of(own).find("100m"), std::string::npos) << own;
+  }
+  bounded.default_log_driver = "journald";
+  EXPECT_EQ(log_of(""), "null");
+  bounded.default_log_driver = "json-file";
+  bounded.log_max_size.clear();
+  EXPECT_EQ(log_of(""), "null");
+}
+
 TEST(container_body, names_are_made_of_letters_that_docker_takes) {
   acs::Task payload;
   payload.family = "a b/c";

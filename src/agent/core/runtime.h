@@ -100,6 +100,7 @@ struct CreateContainer {
   // The container goes below a cgroup of the task with these limits, which lives until the task is
   // forgotten.
   std::optional<TaskLimits> limits;
+  std::vector<std::string> host_paths{};  // Of the machine, mounted for the task, as spelled.
 };
 
 // Answer: Done, or ContainerInfo where the edge has looked at the container already.

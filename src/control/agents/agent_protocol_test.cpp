@@ -292,6 +292,69 @@ TEST_F(Protocol, a_session_of_another_cluster_or_of_no_instance_is_refused_by_na
   EXPECT_EQ(output.closes[0].reason.code, "InactiveInstanceException");
 }
 
+TEST_F(Protocol, a_copy_of_an_agent_is_refused_for_as_long_as_the_first_one_lives) {
+  const auto open_at = [&](SessionId session, const std::string& place, const std::string& host) {
+    return plane.step(SessionOpened{.session = session,
+                                    .cluster = model::ClusterName("default"),
+                                    .instance = instance,
+                                    .remote_host = host,
+                                    .place = place});
+  };
+  EXPECT_TRUE(open_at(1, "first", "192.0.2.1").closes.empty());
+  plane.sent.clear();
+  const Output refused = open_at(2, "second", "192.0.2.2");
+  ASSERT_EQ(refused.closes.size(), 1U);
+  EXPECT_EQ(refused.closes[0].session, 2U);
+  EXPECT_EQ(refused.closes[0].reason.code, "BadRequestException");
+  EXPECT_NE(refused.closes[0].reason.message.find("192.0.2.1"), std::string::npos);
+  EXPECT_NE(refused.closes[0].reason.message.find("192.0.2.2"), std::string::npos);
+  EXPECT_EQ(said(), std::vector<std::string>{"1 HeartbeatMessage"}) << "it is asked at once";
+  run();
+  EXPECT_TRUE(said().at(0).starts_with("1 payload"));
+  // The first one answers: the copy stays out.
+  plane.step(SessionMessage{1, acs::HeartbeatAckRequest{.message_id = "h"}});
+  plane.now += 5s;
+  EXPECT_EQ(open_at(3, "second", "").closes.size(), 1U);
+  // It answers no more: the machine was restarted.
+  plane.now += Settings{}.heartbeat_timeout;
+  plane.step(TimerDue{});
+  EXPECT_TRUE(open_at(4, "second", "").closes.empty());
+}
+
+TEST_F(Protocol, an_agent_of_the_same_place_or_of_none_may_have_two_sessions_for_a_moment) {
+  for (const auto& [session, place] :
+       std::vector<std::pair<SessionId, std::string>>{{1, "here"}, {2, "here"}, {3, ""}}) {
+    EXPECT_TRUE(plane
+                    .step(SessionOpened{.session = session,
+                                        .cluster = model::ClusterName("default"),
+                                        .instance = instance,
+                                        .place = place})
+                    .closes.empty());
+  }
+}
+
+TEST_F(Protocol, another_machine_does_not_register_over_one_that_is_connected) {
+  const auto again = [&](const std::string& machine) {
+    api::ecs::RegisterContainerInstanceRequest request;
+    request.container_instance_arn = instance.str();
+    request.instance_identity_document = R"({"instanceType":"c5.2xlarge"})";
+    request.attributes.push_back({.name = std::string(model::attribute_machine), .value = machine});
+    return plane
+        .call<api::ecs::RegisterContainerInstanceResponse>("RegisterContainerInstance", request)
+        .has_value();
+  };
+  EXPECT_TRUE(again("one"));
+  EXPECT_TRUE(connected());
+  EXPECT_TRUE(again("one"));
+  EXPECT_FALSE(again("other"));
+  open(1);
+  plane.step(SessionClosed{1, {}});
+  plane.now += Settings{}.disconnect_grace;
+  plane.step(TimerDue{});
+  EXPECT_FALSE(connected());
+  EXPECT_TRUE(again("other"));
+}
+
 TEST_F(Protocol, an_official_agent_tells_its_version_when_it_connects) {
   plane.step(SessionOpened{.session = 1,
                            .cluster = model::ClusterName("default"),

@@ -74,6 +74,10 @@ void take_facts(Step& step, const model::ContainerInstance& instance, const Sess
   step.change(model::InstanceRegistered{std::move(told)});
 }
 
+std::string_view host_or_unknown(const std::string& host) {
+  return host.empty() ? std::string_view("an unknown address") : std::string_view(host);
+}
+
 // `told` is what the socket said, or the agent in its closing handshake.
 std::string why_closed(std::string_view told) {
   if (told.empty()) return no_connection;
@@ -143,6 +147,18 @@ void Sessions::open(Step& step, const SessionOpened& opened) {
                                              instance->cluster.str(), opened.cluster.str())});
     return;
   }
+  if (const Session* const other = session_elsewhere(opened, step.now)) {
+    return step.close(
+        opened.session,
+        {"BadRequestException",
+         base::format(
+             "The agent of the container instance {} is connected from {}; another one, at "
+             "{}, has the same data. Is one machine, or its data directory, a copy of the "
+             "other? Give one of them a data directory of its own (berth agent --data) "
+             "and a join token. After a restart of the machine this passes by itself.",
+             opened.instance.str(), host_or_unknown(other->remote_host),
+             host_or_unknown(opened.remote_host))});
+  }
   forget_expected(opened.instance);
   if (!model::agent_answers(*instance)) {
     step.change(model::AgentConnectionChanged{opened.instance, true, {}, step.now});
@@ -156,7 +172,9 @@ void Sessions::open(Step& step, const SessionOpened& opened) {
   const auto [entry, inserted] = sessions_.emplace(
       opened.session, Session{.instance = opened.instance,
                               .acs = acs::ServerSession(acs_settings_, peer, step.now),
-                              .access_key_id = opened.access_key_id});
+                              .access_key_id = opened.access_key_id,
+                              .place = opened.place,
+                              .remote_host = opened.remote_host});
   CHECK(inserted);
   of_instance_[opened.instance].insert(opened.session);
   take_facts(step, *instance, opened);
@@ -169,6 +187,21 @@ void Sessions::open(Step& step, const SessionOpened& opened) {
     if (!model::find_task(step.state(), arn)->acknowledged) deliver(step, arn);
   }
   reschedule(opened.session, session);
+}
+
+// The machine may have been restarted, and the end of its connection not been heard: what does not
+// answer now is closed, and the next try succeeds.
+const Sessions::Session* Sessions::session_elsewhere(const SessionOpened& opened, base::Time now) {
+  const auto sessions = of_instance_.find(opened.instance);
+  if (opened.place.empty() || sessions == of_instance_.end()) return nullptr;
+  for (const SessionId id : sessions->second) {
+    Session& session = sessions_.at(id);
+    if (session.place.empty() || session.place == opened.place) continue;
+    session.acs.ask_soon(now);
+    reschedule(id, session);
+    return &session;
+  }
+  return nullptr;
 }
 
 void Sessions::receive(Step& step, const SessionMessage& message) {

@@ -37,6 +37,8 @@ class Sessions : public Observer {
     model::InstanceArn instance;
     acs::ServerSession acs;
     std::string access_key_id;
+    std::string place;        // Of SessionOpened.
+    std::string remote_host;  // Of SessionOpened.
   };
 
   void open(Step& step, const SessionOpened& opened);
@@ -44,6 +46,8 @@ class Sessions : public Observer {
   void send(Step& step, SessionId id, acs::ServerMessage message);
   void reschedule(SessionId id, const Session& session);
   void deliver(Step& step, const model::TaskArn& arn);
+  // Null, or that of another place, which has not ended. It is asked whether it still lives.
+  const Session* session_elsewhere(const SessionOpened& opened, base::Time now);
   // The newest session of the instance; 0: none.
   SessionId newest_of(const model::InstanceArn& arn) const;
   void send_role_keys(Step& step, const model::ContainerInstance& instance,

@@ -7,6 +7,7 @@
 #include "control/capacity/admission.h"
 #include "control/capacity/strategy_rules.h"
 #include "control/request/errors.h"
+#include "model/task_bounds.h"
 #include "reconcile/queue/tags.h"
 #include "reconcile/rebalancing.h"
 
@@ -135,6 +136,10 @@ std::optional<reconcile::Unplaced> place_one(Step& step, const TaskPlan& plan,
 }
 
 bool has_attributes(const model::ContainerInstance& instance, const placement::Request& request) {
+  const model::TaskBounds bounds = model::bounds_of(instance.attributes);
+  for (const std::string& need : request.needs) {
+    if (!model::permits(bounds, need)) return false;
+  }
   return std::ranges::all_of(request.required_attributes, [&](const std::string& name) {
     return instance.attributes.contains(name);
   });

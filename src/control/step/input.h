@@ -46,6 +46,9 @@ struct SessionOpened {
   int64_t highest = 0;  // "seqNum": what the agent has seen; official agents always say 1.
   std::string access_key_id = {};  // That it was opened with.
   std::string remote_host = {};    // Where it comes from: "192.0.2.1", "::1"; empty: not known.
+  // Of the agent's machine while it runs, and its data there: it is another one on a copy of them.
+  // Empty: the agent does not tell.
+  std::string place = {};
   bool by_agent_key = false;  // It is an agent's own, which may have been taken back meanwhile.
 };
 struct SessionMessage {

@@ -9,6 +9,7 @@
 #include "control/tasks/definition/rules.h"
 #include "control/tasks/gpu_mistakes.h"
 #include "control/tasks/gpu_requirements.h"
+#include "control/tasks/task_needs.h"
 #include "control/tasks/task_network.h"
 
 namespace control {
@@ -181,6 +182,7 @@ base::Result<placement::Request> request_of(const model::TaskDefinition& definit
       request.constraints.push_back(has_attribute(attribute));
     }
   }
+  request.needs = needs_of_task(definition.definition, overrides);
   for (const auto& constraint : definition.definition.placement_constraints) {
     api::ecs::PlacementConstraint made;
     made.type = api::ecs::PlacementConstraintType::MemberOf;

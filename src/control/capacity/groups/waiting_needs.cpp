@@ -17,7 +17,7 @@ using reconcile::machines::Room;
 bool ask_the_same(const placement::Request& left, const placement::Request& right) {
   return left.cluster == right.cluster && left.group == right.group &&
          left.resources == right.resources && left.launch_type == right.launch_type &&
-         left.required_attributes == right.required_attributes &&
+         left.required_attributes == right.required_attributes && left.needs == right.needs &&
          left.constraints == right.constraints;
 }
 
@@ -29,8 +29,9 @@ std::vector<CountedRequest> needs_of(const Step& step, const std::string& provid
       if (task.capacity_provider != provider) continue;
       auto plan = plan_waiting_task(step, task);
       if (!plan) continue;  // It cannot be placed either, and its scheduler says why.
-      const auto same = std::ranges::find_if(
-          needs, [&](const CountedRequest& need) { return ask_the_same(need.request, plan->request); });
+      const auto same = std::ranges::find_if(needs, [&](const CountedRequest& need) {
+        return ask_the_same(need.request, plan->request);
+      });
       if (same != needs.end()) {
         ++same->count;
       } else {

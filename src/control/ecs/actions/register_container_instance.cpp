@@ -169,6 +169,26 @@ base::Result<void> take_instance_id(const Step& step, const IdentityDocument& do
   return {};
 }
 
+// Another machine with a copy of the data must not change what the true one has registered while
+// that one is there. The agent that was told so comes back: a machine that was moved is let in once
+// its old connection has ended.
+base::Result<void> check_machine(const model::ContainerInstance& before,
+                                 const api::ecs::RegisterContainerInstanceRequest& request) {
+  const auto known = before.attributes.find(std::string(model::attribute_machine));
+  if (known == before.attributes.end() || !before.agent_connected) return {};
+  for (const api::ecs::Attribute& attribute : request.attributes) {
+    if (attribute.name != model::attribute_machine || attribute.value == known->second) continue;
+    const auto host = before.attributes.find(std::string(model::attribute_host_name));
+    return client_error(base::format(
+        "The container instance {} is another machine{}, whose agent is connected. Is this "
+        "machine, or its data directory, a copy of it? Give this one a data directory of its own "
+        "(berth agent --data) and a join token.",
+        before.arn.str(),
+        host == before.attributes.end() ? "" : base::format(" ({})", host->second)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
@@ -197,6 +217,7 @@ Answer<api::ecs::RegisterContainerInstanceResponse> register_container_instance(
           base::format("The container instance {} has been deregistered. Register without its ARN.",
                        before->arn.str()));
     }
+    TRY_VOID(check_machine(*before, request));
     made.arn = before->arn;
     made.ec2_instance_id = before->ec2_instance_id;
     made.status = before->status;
