@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/pace.h"
 #include "base/time.h"
 #include "server/audit_entry.h"
 #include "server/rate_limits.h"
@@ -25,8 +26,8 @@ class AuditPace {
  private:
   static constexpr size_t slots = 4096;
 
-  Pace others_{base::Milliseconds{1'000}, 1'000};
-  Pace refused_{base::Milliseconds{10'000}, 60};
+  base::Pace others_{base::Milliseconds{1'000}, 1'000};
+  base::Pace refused_{base::Milliseconds{10'000}, 60};
   std::array<std::atomic<int64_t>, slots> due_{};
   std::atomic<int64_t> unknown_due_ = 0;
   std::atomic<uint64_t> left_out_unknown_ = 0;
