@@ -16,10 +16,12 @@ class Bounds(unittest.TestCase):
         cls.data = os.path.join(cls.folder, "data")
         os.mkdir(cls.data)
         os.symlink("/etc", os.path.join(cls.data, "link"))
+        # Allowed by name, and nowhere: it allows nothing.
+        os.symlink("round", os.path.join(cls.data, "round"))
         cls.server = Server(command="server")
         cls.addClassCleanup(cls.server.close)
         cls.agent = Agent(cls.server, "--emulate", "p3.2xlarge", "--profile", "shared",
-                          "--allow", f"host-paths={cls.data},capabilities=SYS_PTRACE")
+                          "--allow", f"host-paths={cls.data}:{cls.data}/round,capabilities=SYS_PTRACE")
         cls.addClassCleanup(cls.agent.close)
         cls.server.wait_connected(1)
         cls.tasks = Tasks(cls.server)

@@ -19,36 +19,46 @@ core::OperationError setup_error(const std::string& message) {
   return {core::Cause::BadParameter, "ResourceInitializationError", message};
 }
 
+std::unexpected<core::OperationError> not_allowed_here(std::string message) {
+  return std::unexpected(core::OperationError{
+      core::Cause::BadParameter, std::string(core::not_allowed_error), std::move(message)});
+}
+
+// Where the path leads, links followed. Errors: "IoError" in the system's words.
+base::Result<std::string> resolved(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
+  if (error) return base::fail("IoError", error.message());
+  return real.string();
+}
+
 // Follows links: a path that lies where tasks may go can lead elsewhere. Sockets of Docker may be
 // reached by a link, too.
 SetupResult<void> check_links(const AgentOptions& options, const std::string& path) {
-  std::error_code error;
-  const auto resolved = [&](const std::string& one) {
-    return std::filesystem::weakly_canonical(one, error).string();
-  };
   model::TaskBounds bounds = options.bounds;
-  for (std::string& allowed : bounds.host_paths) allowed = resolved(allowed);
+  bounds.host_paths.clear();
+  for (const std::string& allowed : options.bounds.host_paths) {
+    // One that leads nowhere, such as a link to itself, allows nothing.
+    if (auto real = resolved(allowed)) bounds.host_paths.push_back(std::move(*real));
+  }
   std::vector<std::string> sockets = model::sockets_of_runtimes();
   constexpr std::string_view unix_scheme = "unix://";
   if (options.docker_host.starts_with(unix_scheme)) {
     sockets.push_back(options.docker_host.substr(unix_scheme.size()));
   }
-  for (std::string& socket : sockets) socket = resolved(socket);
-  const std::string real = resolved(path);
-  if (!error) {
-    for (const std::string& need : model::needs_of_host_path(real, sockets)) {
-      if (model::permits(bounds, need)) continue;
-      return std::unexpected(core::OperationError{
-          core::Cause::BadParameter, std::string(core::not_allowed_error),
-          base::format("{} on this container instance ({}){}.", model::not_allowed(need),
-                       model::allowed_by(need),
-                       real == path ? "" : base::format("; {} leads there", path))});
-    }
-    return {};
+  for (std::string& socket : sockets) socket = resolved(socket).value_or(socket);
+  const auto real = resolved(path);
+  if (!real) {
+    return not_allowed_here(
+        base::format("the host path {} cannot be looked at: {}.", path, real.error().message));
   }
-  return std::unexpected(core::OperationError{
-      core::Cause::BadParameter, std::string(core::not_allowed_error),
-      base::format("the host path {} cannot be looked at: {}.", path, error.message())});
+  for (const std::string& need : model::needs_of_host_path(*real, sockets)) {
+    if (model::permits(bounds, need)) continue;
+    return not_allowed_here(base::format(
+        "{} on this container instance ({}){}.", model::not_allowed(need), model::allowed_by(need),
+        *real == path ? std::string() : base::format("; {} leads there", path)));
+  }
+  return {};
 }
 
 SetupResult<void> check_host_paths(const AgentOptions& options,

@@ -34,6 +34,7 @@ std::vector<std::string> parts_of(std::string_view text) {
 // Whether the plain path is `above`, or below it.
 bool lies_in(std::string_view path, std::string_view above) {
   if (above == "/" || path == above) return true;
+  if (above.empty()) return false;
   return path.size() > above.size() && path.starts_with(above) && path[above.size()] == '/';
 }
 

@@ -74,5 +74,9 @@ TEST(TaskBounds, a_refusal_says_what_would_allow_it) {
   EXPECT_EQ(allowed_by("privileged"), "berth agent --allow privileged");
 }
 
+TEST(TaskBounds, a_path_that_is_none_allows_nothing) {
+  EXPECT_FALSE(permits({.bounded = true, .host_paths = {""}}, "host-paths /etc"));
+}
+
 }  // namespace
 }  // namespace model
