@@ -69,12 +69,18 @@ base::Result<AuditLog> AuditLog::open(AuditLogOptions options) {
 }
 
 base::Result<void> AuditLog::rotate() {
+  // First, under a name of its own: where it cannot be made, all files stay as they are.
+  const std::string unnamed = options_.path + ".new";
+  const int next = TRY(open_audit_file(unnamed));
   for (int number = options_.files - 1; number > 0; --number) {
     // Those that are not there yet are none.
     std::rename(older(options_.path, number - 1).c_str(), older(options_.path, number).c_str());
   }
-  if (options_.files <= 1) ::unlink(options_.path.c_str());
-  const int next = TRY(open_audit_file(options_.path));
+  if (std::rename(unnamed.c_str(), options_.path.c_str()) != 0) {
+    auto failed = audit_error(options_.path, "begun anew");
+    ::close(next);
+    return failed;
+  }
   ::close(std::exchange(file_, next));
   bytes_ = 0;
   return {};

@@ -66,6 +66,29 @@ TEST_F(AuditLogFile, a_full_file_makes_place_and_the_oldest_goes) {
   EXPECT_FALSE(std::filesystem::exists(path() + ".3"));
 }
 
+// Every descriptor is taken, say.
+TEST_F(AuditLogFile, a_new_file_that_cannot_be_made_costs_no_older_one) {
+  AuditLog log = open(10, 3);
+  for (const char* const line : {"aaaaaaa\n", "bbbbbbb\n", "ccccccc\n"}) {
+    ASSERT_TRUE(log.append(line, 1, {}).has_value());
+  }
+  rlimit before{};
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &before));
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &none));
+  uint64_t refused = 0;
+  for (int i = 0; i < 5; ++i) refused += log.append("ddddddd\n", 1, {}).has_value() ? 0 : 1;
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(5U, refused);
+  EXPECT_EQ(5U, log.not_written());
+  EXPECT_EQ("ccccccc\n", text_of(path()));
+  EXPECT_EQ("bbbbbbb\n", text_of(path() + ".1"));
+  EXPECT_EQ("aaaaaaa\n", text_of(path() + ".2"));
+  ASSERT_TRUE(log.append("eeeeeee\n", 1, {}).has_value());
+  EXPECT_EQ(not_written_line({}, 5) + "eeeeeee\n", text_of(path()));
+  EXPECT_EQ("ccccccc\n", text_of(path() + ".1"));
+}
+
 // As a full disk: the kernel takes a part and then nothing.
 TEST_F(AuditLogFile, what_the_disk_does_not_take_is_counted_and_told_once_it_does) {
   AuditLog log = open(10'000);
