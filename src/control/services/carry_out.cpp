@@ -171,11 +171,6 @@ void forget_service(Step& step, const model::ServiceArn& service) {
 PassResult run_service_pass(Step& step, const model::ServiceArn& arn, Surroundings& shared) {
   const model::Service* const service = model::find_service(step.state(), arn);
   if (service == nullptr || service->status == model::ServiceStatus::Inactive) return {};
-  const auto* const tasks = model::tasks_of(step.state(), *service);
-  shared.effort_left -= effort_of_pass;
-  if (tasks != nullptr) {
-    shared.effort_left -= static_cast<Effort>(tasks->size()) * effort_of_task_looked_at;
-  }
   reconcile::Input input = situation_of(step, *service);
   if (service->zone_rebalancing == api::ecs::AvailabilityZoneRebalancing::Enabled) {
     const auto [zones, is_new] = shared.zones.try_emplace(service->cluster);

@@ -24,7 +24,7 @@ struct PassResult {
 // What passes at the same time share.
 struct Surroundings {
   std::map<model::ClusterName, std::vector<std::string>> zones;
-  Effort effort_left = most_effort_at_once;  // Each pass takes of it what it has cost.
+  Effort effort_left = most_effort_at_once;  // What is started and stopped is taken from it.
 };
 // A service that is gone or INACTIVE has nothing to do. Once no effort is left, the pass starts no
 // further task, and there is more to do.

@@ -13,7 +13,7 @@ using Effort = int64_t;
 inline constexpr Effort most_effort_at_once = 300'000;
 
 inline constexpr Effort effort_of_pass = 5'000;
-inline constexpr Effort effort_of_task_looked_at = 50;
+inline constexpr Effort effort_of_task_looked_at = 100;
 inline constexpr Effort effort_of_plan = 2'000;
 inline constexpr Effort effort_of_start = 6'000;  // Where the place is known.
 inline constexpr Effort effort_of_stop = 3'000;

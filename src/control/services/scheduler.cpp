@@ -125,7 +125,12 @@ void ServiceScheduler::observe(Step& step, const model::Change& change) {
 
 void ServiceScheduler::run_pass(Step& step, const model::ServiceArn& service,
                                 Surroundings& shared) {
+  const model::Service* const record = model::find_service(step.state(), service);
+  const auto* const tasks = record == nullptr ? nullptr : model::tasks_of(step.state(), *record);
+  const size_t looked_at = tasks == nullptr ? 0 : tasks->size();
   const PassResult result = run_service_pass(step, service, shared);
+  // Afterwards: the pass of a large service, too, starts some tasks.
+  shared.effort_left -= effort_of_pass + static_cast<Effort>(looked_at) * effort_of_task_looked_at;
   if (result.waiting) {
     waiting_[service] = step.now;
   } else {

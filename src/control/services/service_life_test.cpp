@@ -246,6 +246,20 @@ TEST_F(Services, a_large_service_starts_over_several_moments_and_calls_are_serve
   EXPECT_EQ(described().running_count, 1'000);
 }
 
+TEST_F(Services, the_last_tasks_of_a_large_service_do_not_come_one_by_one) {
+  plane.define("tiny", "", 4, 1);
+  plane.register_instance("p3.8xlarge", "a");
+  constexpr size_t wanted = 5'000;
+  ASSERT_TRUE(create(request("web", wanted, "tiny")).has_value());
+  size_t left = wanted - plane.core.state().tasks.size();
+  while (left > 0) {
+    plane.now += base::Milliseconds{1};
+    const size_t placed = placed_in(plane.step(TimerDue{}));
+    ASSERT_GE(placed, std::min(left, size_t{20})) << left << " tasks are left";
+    left -= placed;
+  }
+}
+
 TEST_F(Services, many_that_find_no_place_take_turns_and_then_wait_quietly) {
   plane.register_instance("p3.8xlarge", "a");
   for (int i = 0; i < 100; ++i) {
