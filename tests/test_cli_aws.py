@@ -130,6 +130,13 @@ class AwsCli(unittest.TestCase):
         berth("token", "revoke", token)
         self.assertNotIn(token, berth("token", "list"))
 
+    def test_a_profile_that_there_is_not_is_no_other_server(self):
+        done = subprocess.run(
+            [BERTH, "nodes"], capture_output=True, text=True, timeout=60,
+            env={"HOME": "/nonexistent", "PATH": os.environ["PATH"], "AWS_PROFILE": "lba"})
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("AWS_PROFILE names lba", done.stderr)
+
     def test_an_error_is_shown_with_its_code(self):
         done = bash("aws ecs list-tasks --cluster absent", check=False)
         self.assertNotEqual(0, done.returncode)

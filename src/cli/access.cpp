@@ -25,9 +25,8 @@ std::string text_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Of AWS_PROFILE alone: who has a default profile means Amazon by it.
-AwsProfile profile_in_environment() {
-  const std::string name = environment("AWS_PROFILE");
+// Of the name in AWS_PROFILE alone: who has a default profile means Amazon by it.
+AwsProfile read_profile(const std::string& name) {
   if (name.empty()) return {};
   const auto text = [](const char* variable, const char* file) {
     const std::string path = environment(variable);
@@ -76,8 +75,17 @@ std::optional<Credentials> server_in_environment(
 
 base::Result<Credentials> find_server(const std::string& data) {
   if (!data.empty()) return read_credentials(data);
-  if (auto found = server_in_environment(environment, profile_in_environment())) {
-    return std::move(*found);
+  const std::string name = environment("AWS_PROFILE");
+  const AwsProfile profile = read_profile(name);
+  if (auto found = server_in_environment(environment, profile)) return std::move(*found);
+  // Not this machine's server instead: somebody may mean another one.
+  if (!name.empty() && !profile.found) {
+    return base::fail(
+        "NotFound",
+        base::format("AWS_PROFILE names {}, and neither ~/.aws/config has a [profile {}] nor "
+                     "~/.aws/credentials a [{}]. Write it there, or name a server's directory "
+                     "with --data.",
+                     name, name, name));
   }
   auto stored = read_credentials(default_data_dir());
   if (!stored && stored.error().code == "NotFound") {

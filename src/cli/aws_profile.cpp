@@ -45,6 +45,7 @@ void take_section(std::string_view text, std::string_view section, AwsProfile& p
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.starts_with('[')) {
       inside = section_of(line) == section;
+      profile.found = profile.found || inside;
       continue;
     }
     // What is indented belongs to the setting above it.

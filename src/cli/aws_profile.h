@@ -9,6 +9,7 @@ namespace cli {
 
 // Empty where the files do not say.
 struct AwsProfile {
+  bool found = false;  // One of the files has it.
   std::string endpoint_url;
   std::string region;
   std::string ca_bundle;

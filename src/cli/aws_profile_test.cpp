@@ -36,6 +36,10 @@ TEST(AwsProfile, is_read_from_both_files) {
   EXPECT_EQ("SECRET", profile.secret_access_key);
   EXPECT_EQ("eu-west-1", parse_aws_profile("default", config, keys).region);
   EXPECT_EQ("", parse_aws_profile("none", config, keys).endpoint_url);
+  for (const char* const name : {"default", "berth", "berth2", "other"}) {
+    EXPECT_TRUE(parse_aws_profile(name, config, keys).found) << name;
+  }
+  EXPECT_FALSE(parse_aws_profile("none", config, keys).found);
 }
 
 TEST(AwsProfile, says_what_the_environment_does_not) {
