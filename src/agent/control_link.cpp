@@ -45,13 +45,13 @@ ApiResult<std::string> register_instance(
   return *response->container_instance->container_instance_arn;
 }
 
-// The control plane has forgotten the instance, or deregistered it: it is a new one then.
 // As after an older backup was restored. One that was deregistered is known.
 bool is_unknown(const ApiError& error) {
   return error.kind == ApiError::Kind::Refused &&
          error.message.find("not found") != std::string::npos;
 }
 
+// The control plane has forgotten the instance, or deregistered it: it is a new one then.
 bool is_forgotten(const ApiError& error) {
   return is_unknown(error) || (error.kind == ApiError::Kind::Refused &&
                                error.message.find("deregistered") != std::string::npos);

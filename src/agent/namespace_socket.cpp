@@ -215,8 +215,8 @@ base::Result<int> ask_for_route(uint16_t what, uint8_t type, const std::string& 
 }
 
 // Rules of routing, in their order: what this machine's own programs send goes its ordinary way,
-// everything else to the address nowhere. Source: linux/fib_rules.h.
-// Before those of the tables main and default.
+// everything else to the address nowhere. Before those of the tables main and default.
+// Source: linux/fib_rules.h.
 constexpr uint32_t own_rule = 16'925;
 constexpr uint32_t others_rule = 16'926;
 
@@ -275,7 +275,7 @@ base::Result<bool> drop_forwarded(const std::string& address) {
   for (const uint32_t priority : {own_rule, others_rule}) {
     const int error = TRY(ask_for_rule(RTM_NEWRULE, priority, address));
     if (error != 0 && error != EEXIST) return rule_failed(address, error);
-    made = error == 0;
+    made = made || error == 0;
   }
   return made;
 }

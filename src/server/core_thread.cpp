@@ -23,7 +23,7 @@ constexpr const char* key_taken_back = "the key was taken back";
 // 1008 it waits: an hour where the reason is InactiveInstanceException. Source: amazon-ecs-agent,
 // ecs-agent/wsclient/client.go (permissibleCloseCode).
 uint16_t close_code_of(const base::Error& reason) {
-  return reason.code == "ServerException" ? net::close_going_away : close_policy_violation;
+  return reason.code == "ServerException" ? net::close_going_away : net::close_policy_violation;
 }
 
 // What people call it: its host, its type.

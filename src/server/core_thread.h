@@ -21,8 +21,6 @@
 
 namespace server {
 
-inline constexpr uint16_t close_policy_violation = 1008;  // A code of net::WebSocket::close().
-
 // Called once with the answer, on the core thread: hand it on, do not work there.
 using Answered = std::move_only_function<void(std::expected<api::Any, base::Error>)>;
 
